@@ -15,7 +15,7 @@ const yes = (is: boolean): string => (is ? 'yes' : '')
 
 const REFUSED = 'not offered'
 
-/** The table of a resource as people read it. */
+/** The table of a resource as Markdown. */
 const described = <D, R>({ word, plural, fields }: Resource<D, R>): string => {
   const rows = [...fields].map(
     ({ name, since, create, update, read, resting }) =>

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestService } from './testing/service.ts'
 
-// Objects that were another Octavia's keep their ids.
+// Objects that are moved here from another Octavia keep their ids.
 let service: TestService
 beforeAll(async () => {
   service = await TestService.start()
@@ -87,7 +87,7 @@ test.each([
   const fields = { id, name: plural, provider_name: 'spout', [data]: '{}' }
   expect(await service.make(`/${profiles}`, profile, fields, 'admin')).toMatchObject({ id })
   expect(await service.call('POST', `/${profiles}`, { [profile]: fields }, 'admin')).toMatchObject({ status: 409 })
-  // A zone is called by its name.
+  // Requests name a zone by its name, not its id.
   const own = plural === 'flavors' ? { id: randomUUID() } : {}
   const offer = { ...own, name: plural, [named]: id }
   expect(await service.make(`/${plural}`, root, offer, 'admin')).toMatchObject(offer)

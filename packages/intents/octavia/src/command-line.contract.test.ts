@@ -38,7 +38,7 @@ function run(command: string, more: readonly string[] = [], who: Who = 'member')
   return program.run([...access, 'loadbalancer', ...command.split(' '), ...more], { env: {} })
 }
 
-/** What it printed. */
+/** The output of the command. */
 async function openstack(command: string, ...more: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await run(command, more)
   if (code !== 0) throw new Error(`openstack loadbalancer ${command}: ${stderr}`)

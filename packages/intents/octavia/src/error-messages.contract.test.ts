@@ -4,7 +4,7 @@ import { type OctaviaServer, startOctaviaServer } from '@spout/testkit/octavia-s
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TestService } from './testing/service.ts'
 
-// What Debian's octavia-api says of bad input, said here in the same words.
+// The API answers bad input with the same messages as Debian's octavia-api.
 let lab: Lab
 let octavia: OctaviaServer
 let service: TestService
@@ -16,7 +16,7 @@ interface Reply {
   readonly body: unknown
 }
 type Send = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', where: string, body?: object) => Promise<Reply>
-/** What both have: a load balancer with a listener, its pool, and a policy. */
+/** The objects that both APIs have: a load balancer with a listener, its pool, and a policy. */
 interface Have {
   readonly send: Send
   readonly subnet: string
@@ -127,7 +127,7 @@ const CASES: Readonly<Record<string, (have: Have) => Promise<Reply>>> = {
   'cookies of the application of an SCTP pool': sessions('SCTP', { type: 'APP_COOKIE', cookie_name: 'c' }),
 }
 
-/** Their ids, as those of the same objects here. */
+/** Replaces the ids of Octavia's objects by those of the same objects here. */
 const inOurIds = (reply: Reply): string =>
   Object.entries(theirs).reduce(
     (text, [name, id]) => (typeof id === 'string' ? text.replaceAll(id, String(ours[name as keyof Have])) : text),

@@ -10,14 +10,17 @@ import { memberResource } from './resources/member.ts'
 import { poolResource } from './resources/pool.ts'
 import { TestService } from './testing/service.ts'
 
-/** As `hostile-text.test.ts`, of what is said at a creation alone: addresses, ids, protocols, types, whole graphs. */
+/**
+ * Like `hostile-text.test.ts`, for attributes that only a creation sets: addresses, ids, protocols, types, whole
+ * graphs.
+ */
 
 let service: TestService
 let lbId = ''
 /** Where objects of a kind are created, and a body that would be accepted. */
 const creations = new Map<string, readonly [path: string, body: object]>()
 
-/** Parts of a load balancer have its project, whatever they say. */
+/** Children of a load balancer have its project, whatever project the request names. */
 const INHERITED = new Set(['project_id', 'tenant_id'])
 const ATTRIBUTES = [
   ...[loadBalancerResource, listenerResource, poolResource, memberResource],

@@ -12,8 +12,8 @@ import { TestService } from './testing/service.ts'
 
 /**
  * Text that ends a line, a word or a string somewhere, in every attribute of every object that a tenant has, also where
- * no text belongs. It is refused and changes nothing, or it is kept as it was sent; and only where people alone read it,
- * in names, descriptions and tags, may it hold what ends a line.
+ * no text belongs. It is refused and changes nothing, or it is kept as it was sent; and only where people alone read
+ * it, in names, descriptions and tags, may it hold what ends a line.
  */
 
 let service: TestService
@@ -70,9 +70,9 @@ const ENDS = [
   ...['\n', '\r', '\0', '\t', '\v', '\x1b', '\x7f', '\u0085', '\u00a0', '\u2028', '\u202e', '\ud800', ' '],
   ...['"', "'", '`', '#', '\\', '{', '}', '%', '%[', '[', ']', ';', '$(id)', '%0a', '%00', '<<', '\n\nset maxconn 7\n'],
 ]
-/** What is right somewhere, so that the end of it is what decides. */
+/** Texts that some attribute accepts, so that only the appended end can be the reason for a refusal. */
 const STARTS = ['', 'x', '/x', 'a.example', 'http://a.example/x', 'ECDHE-RSA-AES128-GCM-SHA256', '200', '10.0.0.9', '1']
-/** Where a text is alone, in a list, or in an object. */
+/** The places for a text: alone, in a list, or in an object. */
 const SHAPES: readonly ((text: string) => unknown)[] = [
   (text) => text,
   (text) => [text],
@@ -81,7 +81,7 @@ const SHAPES: readonly ((text: string) => unknown)[] = [
   (text) => ({ type: 'APP_COOKIE', cookie_name: text }),
 ]
 
-/** What is for people alone. */
+/** The attributes that only people read. */
 const FREE = new Set(['name', 'description', 'tags'])
 /**
  * What a node may get: the stored object without that and without annotations, which no node has, and without the

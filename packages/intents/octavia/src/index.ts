@@ -1,5 +1,5 @@
 /**
- * The OpenStack Octavia v2 API as an intent: unmodified clients create, change and read load balancers with it.
+ * The intent for the OpenStack Octavia v2 API: unmodified clients create, change and read load balancers with it.
  *
  * Octavia's names stay in this package. Its attribute tables (`resources/`) turn requests into the model
  * (`to-model.ts`), and model and status into replies (`write-back.ts`). All writes go through admission. It stores

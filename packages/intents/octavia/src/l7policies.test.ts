@@ -169,7 +169,7 @@ describe('positions', () => {
             ...{ redirectPoolId: NOBODY, redirectUrl: 'http://a.example/', redirectPrefix: 'http://a.example' },
           }),
         )
-        // The slow way: each is tried when all that Octavia tries before it were.
+        // The expected order, computed in a slow and simple way: each comes after all that Octavia tries before it.
         const before = (one: number, other: number): boolean => {
           const rank = (at: number) =>
             ['REJECT', 'REDIRECT_', 'REDIRECT_TO_POOL'].findLastIndex((word) => actions[at]!.startsWith(word))
@@ -205,7 +205,7 @@ test('routes of the native API are no policies, and stay behind those', async ()
   expect(routes()[1]).toEqual(own)
   expect(await service.call('GET', `/l7policies/${NOBODY}`)).toMatchObject({ status: 404 })
   expect(await service.call('DELETE', `/l7policies/${NOBODY}`)).toMatchObject({ status: 404 })
-  // A policy whose route is changed natively is one no more.
+  // After a change of its route through the native API, a policy is no policy any more.
   await service.admission.changeLoadBalancer(lb, ({ listeners }) => ({
     listeners: listeners.map((one) => ({ ...one, routes: one.routes.map((route) => ({ ...route, conditions: [] })) })),
   }))

@@ -3,7 +3,7 @@ import { TestService } from './testing/service.ts'
 
 const MEMBERS = 2000
 let service: TestService
-/** A load balancer of somebody else, one of ours, and a pool of that. */
+/** A load balancer of another project, one of ours, and a pool of ours. */
 let otherId = ''
 let ownId = ''
 let poolId = ''
@@ -46,7 +46,7 @@ const graph = (wrong: Fields = {}, others: object = {}) => ({
   },
 })
 
-/** Whether somebody who asks after the long request is answered before it. */
+/** Whether a request that comes after the long one is answered before it. */
 async function answeredInOrder(long: ReturnType<TestService['call']>): Promise<readonly string[]> {
   const answered: string[] = []
   await Promise.all([
@@ -80,7 +80,7 @@ test.each([
   ['/listeners', 'listener', (nested: object) => ({ protocol: 'HTTP', protocol_port: 80, default_pool: nested })],
 ] as const)('a pool with hundreds of members is created in turns by %s', async (path, root, bodyOf) => {
   const { id } = await service.make('/loadbalancers', 'loadbalancer', { vip_network_id: service.ids.pool })
-  // The others of the project have most of its quota.
+  // Few enough members: the project's other load balancers use most of its quota.
   const some = members().slice(0, 400)
   let turns = 0
   service.turn = () => {
@@ -108,7 +108,7 @@ test.each<[string, Fields]>([
 ])('what is refused is refused as at once: %s', async (_, wrong) => {
   const asks: readonly ['POST' | 'PUT', string, object][] = [
     ['POST', '/loadbalancers', graph(wrong)],
-    // What is said first is found first.
+    // The fault that comes first in the body is reported first.
     ['POST', '/loadbalancers', graph(wrong, { colour: 'red' })],
     ['PUT', `/pools/${poolId}/members`, { members: members(wrong) }],
     ['POST', '/pools', { pool: { loadbalancer_id: ownId, ...pool(wrong) } }],

@@ -110,7 +110,7 @@ describe('a load balancer', () => {
     expect(await shown()).toEqual([])
     await service.admission.deleteSecurityGroup(two)
     expect(await service.call('PUT', `/listeners/${listener}`, sources)).toMatchObject({ status: 200 })
-    // Groups that come later find the list there: as in Octavia, they are taken.
+    // Groups may be added to a load balancer whose listeners have a list, as in Octavia.
     expect(await put({ vip_sg_ids: [one] })).toMatchObject({ status: 200 })
     expect(await service.call('PUT', `/listeners/${listener}`, { listener: { name: 'm' } })).toMatchObject({
       status: 200,
@@ -470,7 +470,7 @@ describe('children', () => {
     const path = `/pools/${pool.id}/members/${member.id}`
     await service.call('PUT', path, { member: { monitor_address: stored().monitorAddress } })
     expect(stored()).not.toHaveProperty('monitorAddressText')
-    // Nodes have nothing to do for another text of the same address.
+    // Another text for the same address changes nothing for the nodes, so the generation stays.
     expect(service.view.get('loadBalancer', lb.id)!.value.generation).toBe(generation)
   })
 

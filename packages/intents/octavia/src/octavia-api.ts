@@ -48,7 +48,7 @@ export const octaviaApi: FastifyPluginAsync<GivenContext> = async (app, given) =
   for (const version of ['/v2', '/v2.0', '/v2/lbaas', '/v2.0/lbaas', '/v2/octavia', '/v2.0/octavia'])
     app.get(version, async (request, reply) => {
       await context.authenticate(request)
-      // A JSON text: fastify would send a bare string as it is.
+      // Made a JSON text here, because fastify would send a bare string as it is.
       return reply.type('application/json').send('"v2"')
     })
   const known = { pools: new KnownPools(), loadBalancers: new KnownLoadBalancers(), lists: new KnownLists() }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TestService } from './testing/service.ts'
 
 /**
- * Flavors and availability zones by what became of them. `apps/connector` has the same matrix for objects of
+ * Flavors and availability zones in all their states. `apps/connector` has the same matrix for objects of
  * Kubernetes.
  */
 let service: TestService
@@ -111,7 +111,7 @@ test.each(ROOTS)('a load balancer keeps its %s when that is disabled, and goes o
     status: 200,
     body: { loadbalancer: { name: 'renamed', [named]: offer[by] } },
   })
-  // Octavia has no word for it on the load balancer: whoever looks at what it names sees it.
+  // Octavia's load balancer has no attribute for it. The named object shows it.
   expect((await service.call('GET', `${path}/${offer[by]}`, undefined, 'member')).body).toMatchObject({
     [root]: { enabled: false },
   })

@@ -19,7 +19,7 @@ afterAll(() => service.stop())
 test('a program on openstacksdk creates, changes, reads and deletes a load balancer with its children', async () => {
   const program = new URL('testing/sdk-program.py', import.meta.url).pathname
   const { stdout } = await promisify(execFile)('/usr/bin/python3', [program, endpoint, service.ids.pool], {
-    // A clean environment: no cloud of whoever runs the tests.
+    // A clean environment, without the cloud settings of the person who runs the tests.
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8', no_proxy: '*' },
     timeout: 60_000,
   })

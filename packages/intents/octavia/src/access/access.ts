@@ -7,7 +7,9 @@ export interface Caller extends Principal {
   readonly reach: Readonly<Record<Rule, Reach>>
 }
 
-/** What a caller has to be, in the words of OpenStack's default roles; the policy set says who is. */
+/**
+ * What a route requires of its caller, named after OpenStack's default roles. The policy set says which roles qualify.
+ */
 export type Persona = 'reader' | 'member' | 'quota-reader' | 'quota-admin' | 'admin'
 
 const RULE_OF: Readonly<Record<Persona, Rule>> = {
@@ -20,7 +22,7 @@ const RULE_OF: Readonly<Record<Persona, Rule>> = {
 
 const reach = (caller: Caller, persona: Persona): Reach => caller.reach[RULE_OF[persona]]
 
-/** Those of a policy set. A token's principal is the same object in each of its requests. */
+/** Cache: the callers under each policy set. A token has the same principal object in each of its requests. */
 const callers = new Map<PolicySetName, WeakMap<Principal, Caller>>(
   POLICY_SET_NAMES.map((name) => [name, new WeakMap()]),
 )
@@ -35,7 +37,7 @@ export function callerOf(principal: Principal, set: PolicySetName): Caller {
 
 export const isAdmin = (caller: Caller): boolean => reach(caller, 'admin') === 'all'
 
-/** @throws OctaviaFault 403 for a caller who may not do it anywhere, or only in a project and has none */
+/** @throws OctaviaFault 403 for a caller who may do it nowhere, or only in the own project and has none */
 export function requireRole(caller: Caller, persona: Persona): void {
   const found = reach(caller, persona)
   if (found === 'none' || (found === 'own' && caller.projectId === null)) throw policyForbidden()

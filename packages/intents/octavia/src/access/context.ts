@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { OctaviaAdmission } from '../snapshots/settling.ts'
 import type { PolicySetName } from './policies.ts'
 
-/** What the Octavia API needs. */
+/** The dependencies of the Octavia API. */
 export interface OctaviaContext {
   readonly admission: OctaviaAdmission
   readonly offers: OfferAdmission
@@ -16,15 +16,20 @@ export interface OctaviaContext {
   readonly ownership: Pick<OwnershipReader, 'shards'>
   /** @throws SpoutError Unauthenticated, TokenExpired */
   readonly authenticate: (request: FastifyRequest) => Promise<Principal>
-  /** Called with each error that is answered. */
+  /** Called with each error that becomes an answer. */
   readonly noteError?: (request: FastifyRequest, error: SpoutError) => void
-  /** Streams an answer whose long parts are `LongList`, at its reader's pace. Without it, an answer is one text. */
+  /**
+   * Streams an answer with long parts (`LongList`) at the pace of its reader. Left out: an answer is sent as one text.
+   */
   readonly send?: (reply: FastifyReply, principal: Principal, answer: object) => unknown
-  /** The turns in which the work of a request is done in pieces; null, as without it: at once. */
+  /**
+   * For requests with much work: `Turn` lets other requests run between its pieces. Null or left out: the work is done
+   * at once.
+   */
   readonly turnsOf?: (request: FastifyRequest, principal: Principal) => Turn | null
   /**
-   * Makes sure that the project has a certificate of this id, made of its key manager's secret or container if need be.
-   * Without it, references are ids of certificates alone.
+   * Makes sure that the project has a certificate with this id. If need be, makes it from the secret or container of
+   * that id in the key manager. Left out: references can only name certificates that exist.
    * @throws SpoutError NotFound, InvalidField
    */
   readonly certificateOf?: (projectId: string, id: string) => Promise<void>
@@ -34,18 +39,21 @@ export interface OctaviaContext {
 }
 
 /**
- * What a caller reads with these headers, and the route's pattern. Null unless the route would answer 200 with a text
- * that was made before.
+ * Returns the text that a route would answer to this caller and these headers, and the route's pattern. Null unless it
+ * would answer 200 with a text that was made before.
  */
 export type ReadKnown = (
   headers: IncomingHttpHeaders,
   principal: Principal,
 ) => { readonly route: string; readonly body: string } | null
 
-/** What its mounting app gives it: one admission for everything. */
+/** What the app that mounts the API passes: one admission for everything. */
 export interface GivenContext extends Omit<OctaviaContext, 'offers' | 'nodeGroups'> {
   readonly admission: OctaviaAdmission & OfferAdmission & OctaviaContext['nodeGroups']
-  /** Called once with the reads whose text is at hand, for who answers ahead of the routes. */
+  /**
+   * Called once with a function that finds reads whose answer is known as text. The app may then answer without
+   * routing.
+   */
   readonly onReads?: (match: (path: string) => ReadKnown | null) => void
 }
 
@@ -56,13 +64,13 @@ export interface OctaviaOptions {
   readonly publicUrl: string | null
   /** Path of the identity service on the same server, for the challenge of a 401. */
   readonly identityPath: string
-  /** How long the reply to a write waits for the nodes to confirm it (see settling.ts); 0: not at all. */
+  /** How long the answer to a write waits for the nodes to confirm it (see settling.ts); 0: not at all. */
   readonly settleMs: number
-  /** Load balancers may name networks that do not exist, and no node carries them (see `noop-vips.ts`). */
+  /** Noop mode: load balancers may name networks that do not exist, and no node serves them (see `noop-vips.ts`). */
   readonly noop?: boolean
   /** A load balancer is not changed (409) before the nodes have confirmed its last change (see `locking.ts`). */
   readonly strictLocking?: boolean
-  /** Which roles may do what; without it, the default set. */
+  /** Which roles may do what. Left out: the default set. */
   readonly policySet?: PolicySetName
 }
 

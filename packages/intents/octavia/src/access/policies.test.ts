@@ -5,7 +5,7 @@ import { LBAAS_ROUTES, OCTAVIA_ROUTES } from '../routes/every-route.ts'
 import { type OneRole, TestService } from '../testing/service.ts'
 import { DEFAULT_POLICY_SET, POLICY_SET_NAMES, type PolicySetName, RULES, type Rule } from './policies.ts'
 
-/** The rule of each endpoint, from `octavia/policies/*.py`. Children come before what they are children of. */
+/** The rule of each endpoint, from `octavia/policies/*.py`. Children come before their parents. */
 const ENDPOINTS: Readonly<Record<string, Rule>> = {
   'GET /loadbalancers': 'read',
   'POST /loadbalancers': 'write',
@@ -84,7 +84,7 @@ const ENDPOINTS: Readonly<Record<string, Rule>> = {
   'DELETE /amphorae/:absent': 'admin',
 }
 
-/** Of no project: what is read is the same for everybody who may read anything. */
+/** Endpoints of objects without a project. Everybody who may read them reads the same. */
 const OF_NOBODY = /^\S+ \/(providers|flavors|availabilityzones|flavorprofiles|availabilityzoneprofiles|amphorae)/
 
 /**
@@ -149,7 +149,7 @@ async function newGraph(service: TestService) {
     'POST /loadbalancers': { loadbalancer: vip },
     'POST /listeners': { listener: { ...front, protocol_port: 81 } },
     'POST /pools': { pool: balanced },
-    // Refused after it was allowed: the pool has one.
+    // This passes the policy and is refused later, because the pool has a monitor already.
     'POST /healthmonitors': { healthmonitor: { pool_id: pool, ...probe } },
     'POST /pools/:pool/members': { member: { ...served, protocol_port: 81 } },
     'PUT /pools/:pool/members': { members: [served] },
@@ -167,7 +167,10 @@ test('every endpoint has a rule', () => {
   )
 })
 
-/** The endpoints that are tried: of a set that is not the default's, the first two of each rule, unless tests may be long. */
+/**
+ * The endpoints that are tried: of a set that is not the default's, the first two of each rule, unless tests may be
+ * long.
+ */
 function triedUnder(set: PolicySetName): readonly (readonly [endpoint: string, rule: Rule])[] {
   const all = Object.entries(ENDPOINTS)
   if (LONG_TESTS || set === DEFAULT_POLICY_SET) return all

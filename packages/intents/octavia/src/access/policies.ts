@@ -9,13 +9,13 @@ import type { Role } from '@spout/model'
 export const RULES = ['read', 'write', 'read-quota', 'write-quota', 'admin'] as const
 export type Rule = (typeof RULES)[number]
 
-/** The caller's project, or every one. */
+/** Where a role applies: nowhere, in the caller's project, or in every project. */
 export type Reach = 'none' | 'own' | 'all'
 
 type Grants = Readonly<Partial<Record<Rule, Reach>>>
 
 export interface PolicySet {
-  /** What every token of a project may do, whatever its roles. */
+  /** What every token of a project may do, whatever roles it has. */
   readonly anyRole?: Grants
   readonly roles: Readonly<Partial<Record<Role, Grants>>>
 }
@@ -43,7 +43,7 @@ const ADVANCED: PolicySet['roles'] = {
 }
 
 export const POLICY_SETS = {
-  /** What Octavia enforces out of the box while it still honours the rules that it deprecated: both sets below. */
+  /** What Octavia enforces by default, while it still honours its deprecated rules: both sets below together. */
   'keystone-and-advanced-roles': { roles: { ...KEYSTONE_DEFAULT_ROLES, ...ADVANCED } },
   'keystone-default-roles': { roles: KEYSTONE_DEFAULT_ROLES },
   'advanced-roles': { roles: ADVANCED },
@@ -57,9 +57,9 @@ export const DEFAULT_POLICY_SET: PolicySetName = 'keystone-and-advanced-roles'
 
 const WIDTH: Readonly<Record<Reach, number>> = { none: 0, own: 1, all: 2 }
 
-/** How far a token with these roles reaches under each rule: as far as the role that reaches farthest. */
+/** How far a token with these roles reaches under each rule. The role that reaches farthest counts. */
 export function reachOf({ anyRole = {}, roles }: PolicySet, held: readonly Role[]): Readonly<Record<Rule, Reach>> {
-  // Role `balancer` is for the native API alone, and a token that has no other is refused under every set.
+  // Role `balancer` is only for the native API. A token that has no other role is refused under every set.
   const onlyBalancer = held.length > 0 && held.every((role) => role === 'balancer')
   const grants = onlyBalancer ? [] : [anyRole, ...held.map((role) => roles[role] ?? {})]
   const farthest = (rule: Rule): Reach =>

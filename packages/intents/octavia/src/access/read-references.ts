@@ -4,15 +4,15 @@ import { OctaviaFault } from '../wire/fault.ts'
 import type { OctaviaContext } from './context.ts'
 
 /**
- * Makes certificates of what references name in the project's key manager.
- * @throws OctaviaFault as Octavia says it of what it cannot read
+ * Makes certificates from the secrets and containers that references name in the project's key manager.
+ * @throws OctaviaFault for a reference that cannot be read, with Octavia's own message
  */
 export async function readReferences(
   { certificateOf, options }: Pick<OctaviaContext, 'certificateOf' | 'options'>,
   projectId: string,
   refs: readonly string[],
 ): Promise<void> {
-  // In noop mode nothing that is named need exist.
+  // In noop mode, references need not exist.
   if (certificateOf === undefined || options.noop === true) return
   const unknown: string[] = []
   for (const ref of new Set(refs))

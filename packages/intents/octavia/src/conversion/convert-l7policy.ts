@@ -24,7 +24,7 @@ const RANKS: Readonly<Record<PolicyAction, number>> = {
 export const routesOf = (policies: readonly OctaviaPolicy[]): readonly HttpRoute[] =>
   policies.toSorted((a, b) => RANKS[a.action] - RANKS[b.action]).map(routeOf)
 
-/** A policy without an enabled rule takes no request. */
+/** Converts a policy to a route. A policy without an enabled rule matches no request, so its route is disabled. */
 function routeOf(policy: OctaviaPolicy): HttpRoute {
   const { model, rules } = policy
   const conditions = rules.filter((rule) => rule.model.enabled).map(conditionOf)
@@ -55,7 +55,7 @@ function actionOf({
   }
 }
 
-/** @param hasPath whether the text has the path of the answer; otherwise it stays that of the request */
+/** @param hasPath whether the URL contains the path to redirect to; otherwise the path of the request is kept */
 function redirect(name: string, text: string, code: number | null, hasPath: boolean): RouteAction {
   const url = URL.canParse(text) ? new URL(text) : null
   const refuse = (why: string) => unsupportedOption(`${name} ${pythonText(text)}: ${why}`)
@@ -101,7 +101,7 @@ const policyFact = z.object({
   rules: z.array(text),
 })
 
-/** What a listener's policies say besides their routes. @param policies by position */
+/** The facts that keep what the routes of policies do not contain. @param policies by position */
 export const policyFacts = (policies: readonly OctaviaPolicy[]): readonly Fact[] =>
   policies.flatMap((policy, at) => [
     {
@@ -126,11 +126,13 @@ export const policyFacts = (policies: readonly OctaviaPolicy[]): readonly Fact[]
 export interface Unfolded {
   /** By position. */
   readonly policies: readonly OctaviaPolicy[]
-  /** Routes that Octavia's words did not make, or that were changed since: they stay as they are, behind the others. */
+  /**
+   * Routes that were not made through Octavia's API, or were changed since. They stay as they are, behind the others.
+   */
   readonly others: readonly HttpRoute[]
 }
 
-/** The policies that these routes stand for. */
+/** Finds the policies that routes were made from. */
 export function unfoldPolicies(routes: readonly HttpRoute[], annotations: Readonly<Record<string, string>>): Unfolded {
   const found: { readonly position: number; readonly policy: OctaviaPolicy }[] = []
   const others: HttpRoute[] = []
@@ -143,7 +145,7 @@ export function unfoldPolicies(routes: readonly HttpRoute[], annotations: Readon
   return { policies, others }
 }
 
-/** Null for what an earlier version accepted and this one does not. */
+/** The route of a policy; null for a policy that an earlier version accepted and this one does not. */
 function compiled(policy: OctaviaPolicy): HttpRoute | null {
   try {
     return routeOf(policy)

@@ -5,7 +5,7 @@ import { OctaviaFault } from '../wire/fault.ts'
 import { pythonText } from '../wire/python-text.ts'
 
 const TEXT_COMPARES = ['CONTAINS', 'ENDS_WITH', 'EQUAL_TO', 'REGEX', 'STARTS_WITH'] as const
-/** Which comparisons Octavia has for each type. */
+/** The comparisons that Octavia allows for each type. */
 const COMPARES: Readonly<Record<RuleType, readonly RuleCompare[]>> = {
   COOKIE: TEXT_COMPARES,
   HEADER: TEXT_COMPARES,
@@ -21,7 +21,7 @@ const invalidRule = (why: string): OctaviaFault =>
   new OctaviaFault(400, `Error parsing L7Rule: Invalid L7 Rule: ${why}`)
 
 /**
- * The condition of a route that a rule stands for.
+ * Converts a rule to the condition of a route.
  * @throws OctaviaFault for what Octavia refuses or what is not supported here
  */
 export function conditionOf({ type, compare, key, value, invert }: OctaviaRule): RouteCondition {
@@ -41,7 +41,9 @@ export function conditionOf({ type, compare, key, value, invert }: OctaviaRule):
 
 type WhatIsCompared = Pick<OctaviaRule, 'type' | 'compare' | 'key' | 'value'>
 
-/** In Octavia's words; null for rules that look at something else. */
+/**
+ * What is wrong with a rule about client certificates, in Octavia's words. Null when nothing is, and for other rules.
+ */
 function clientRuleProblem({ type, compare, key, value }: WhatIsCompared): string | null {
   const hasKey = key !== null && key !== ''
   if (type === 'SSL_DN_FIELD') return hasKey ? null : `L7rule type ${type} needs to specify a key and a value.`
@@ -69,7 +71,7 @@ function conditionFor({ type, compare, key, value }: WhatIsCompared): {
   const word = WORDS[compare]
   switch (type) {
     case 'HOST_NAME':
-      // All subdomains of one name are found by a lookup.
+      // This condition, all subdomains of a name, is found by a lookup instead of a comparison.
       return compare === 'ENDS_WITH' && value.startsWith('.') && isShort(value)
         ? { on: 'host', compare: 'any-labels', values: [value.slice(1)] }
         : { on: 'host', compare: word, values: [value] }
@@ -85,7 +87,7 @@ function conditionFor({ type, compare, key, value }: WhatIsCompared): {
     case 'SSL_CONN_HAS_CERT':
       return { on: 'client-certificate', values: ['present'] }
     case 'SSL_VERIFY_RESULT':
-      // A certificate that does not fit ends the handshake, so the result of every request is 0.
+      // A certificate that is not valid ends the handshake, so the result of every request is 0.
       return { on: 'client-certificate', values: ['present', 'absent'], not: Number(value) !== 0 }
     case 'SSL_DN_FIELD':
       return { on: 'client-name', name: key, compare: word, values: [value] }

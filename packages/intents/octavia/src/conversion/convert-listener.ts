@@ -39,7 +39,7 @@ const WIRE_HEADER = Object.fromEntries(
   Object.entries(OFFERED_HEADERS).map(([name, header]) => [header, name]),
 ) as Readonly<Record<InsertHeader, string>>
 
-/** @param off names of headers that a client set to "false" */
+/** @param off names of headers that the client set to "false" */
 export const unfoldHeaders = (
   headers: Listener['insertHeaders'],
   off: readonly string[],

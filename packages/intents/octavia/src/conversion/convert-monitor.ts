@@ -24,9 +24,9 @@ const WIRE_TYPE = {
 
 /** Fields of a monitor that the model does not keep. */
 export interface MonitorFacts {
-  /** The client asked for HTTP 1.0; without a version it prints as null. */
+  /** The client asked for HTTP 1.0. Without a version, null is printed. */
   readonly explicitVersion: boolean
-  /** The requested delay, when it is shorter than the time-out. */
+  /** The requested delay, if it is shorter than the time-out. */
   readonly delaySeconds: number | null
 }
 
@@ -45,7 +45,7 @@ export function unfoldMonitor(monitor: HealthMonitor, { explicitVersion, delaySe
   }
 }
 
-/** @throws OctaviaFault for fields that do not go with the type */
+/** @throws OctaviaFault for fields that the type does not have */
 export function foldMonitor(monitor: OctaviaMonitor): HealthMonitor {
   const type = MODEL_TYPE[monitor.type]
   if (!sendsRequest(type)) refuseHttpFields(monitor)

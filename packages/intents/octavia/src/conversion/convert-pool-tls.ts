@@ -12,7 +12,7 @@ import {
   VERSIONS_FROM,
 } from './convert-tls.ts'
 
-/** Pools without TLS print these. */
+/** What pools without TLS print. */
 export const NO_POOL_TLS: OctaviaPoolTls = {
   enabled: false,
   certificateRef: null,
@@ -37,7 +37,7 @@ export function unfoldPoolTls(tls: Pool['tls'], referenceOf: ReferenceOf): Octav
 }
 
 /**
- * As in Octavia, members are asked for the name that the client asked the listener for.
+ * As in Octavia, the server name (SNI) sent to members is the one that the client sent to the listener.
  * @throws OctaviaFault for what Octavia refuses or what is not supported here
  */
 export function foldPoolTls({ protocol, tls, model }: OctaviaPool): Pool['tls'] {

@@ -12,7 +12,7 @@ import { OctaviaFault, unsupportedOption, validationFailure } from '../wire/faul
 import { pythonText } from '../wire/python-text.ts'
 import { dashedUuid } from '../wire/wire-type.ts'
 
-/** Listeners that end no TLS print these. */
+/** What listeners that do not terminate TLS print. */
 export const NO_TLS: OctaviaTls = {
   defaultRef: null,
   sniRefs: [],
@@ -36,7 +36,7 @@ export const VERSIONS_FROM: Readonly<Record<ListenerTls['minVersion'], readonly 
 const ALPN_PROTOCOLS = ['h2', 'http/1.1', 'http/1.0'] as const
 export const DEFAULTS = { minVersion: '1.2', alpn: ['h2', 'http/1.1'] } as const satisfies Partial<ListenerTls>
 
-/** The reference that a client gave for a certificate; its id where it gave that. */
+/** The reference by which a client named a certificate; the id if it used that. */
 export type ReferenceOf = (certificateId: string) => string
 
 /** Without a default certificate, clients of other names are refused. */
@@ -96,8 +96,9 @@ export function foldTls({ protocol, tls, model }: OctaviaListener): Listener['tl
 }
 
 /**
- * As in Octavia, authorities alone ask clients for nothing.
- * @param acceptInvalid as it was: Octavia has no such option, so changes through its API keep it
+ * Converts the verification of clients. As in Octavia, authorities alone do not make a listener request certificates of
+ * clients.
+ * @param acceptInvalid the present value. Octavia has no such option, so changes through its API keep it
  */
 function clientsOf(
   { clientAuthentication, clientCaRef, clientCrlRef }: OctaviaTls,
@@ -132,14 +133,20 @@ function hstsOf({ hstsMaxAge, hstsSubdomains, hstsPreload }: OctaviaTls): Listen
   return null
 }
 
-/** As Octavia says it of a reference that its key manager does not know. */
+/** Octavia's fault for references that the key manager does not know. */
 export const notRetrieved = (refs: readonly string[]): OctaviaFault =>
   new OctaviaFault(400, `Could not retrieve certificate: [${refs.map((ref) => `'${pythonText(ref)}'`).join(', ')}]`)
 
-/** `https://HOST/PATH/v1/secrets/ID` or `…/containers/ID`, as a key manager gives it. As in Octavia, the id alone counts. */
+/**
+ * A reference of a key manager: `https://HOST/PATH/v1/secrets/ID` or `…/containers/ID`. As in Octavia, only the id
+ * counts.
+ */
 const KEY_MANAGER_REFERENCE = /^https?:\/\/\S+\/(?:secrets|containers)\/([^/]+)\/?$/
 
-/** The id of the certificate that a reference means: its own, or that of what it is made of. @throws OctaviaFault */
+/**
+ * The id of the certificate that a reference names, directly or by the secret or container that it is made from.
+ * @throws OctaviaFault
+ */
 export function certificateId(ref: string): string {
   const id = dashedUuid(KEY_MANAGER_REFERENCE.exec(ref)?.[1] ?? ref)
   if (!listenerTls.shape.certificateIds.safeParse([id]).success) throw notRetrieved([ref])
@@ -170,8 +177,8 @@ const DEFAULT_TEXT = cipherText(null)
 const CIPHER_TEXT = /^[A-Za-z0-9\-+!:@=_.]+$/
 
 /**
- * @returns null for the default, and for the text that is printed then
- * @throws OctaviaFault that names each cipher which is refused, and why
+ * @returns null for the default, and for the text that is printed for the default
+ * @throws OctaviaFault that names each refused cipher and says why
  */
 export function ciphersOf(text: string | null): Cipher[] | null {
   if (text === null || text === '' || text === DEFAULT_TEXT) return null

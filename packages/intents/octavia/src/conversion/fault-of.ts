@@ -104,12 +104,12 @@ export function faultOf(error: SpoutError): OctaviaFault {
   }
 }
 
-/** Makes a new row of the error table a type error here until it has a fault. */
+/** A type check: a new row of the error table is an error here until it has a fault. */
 const unmapped = (code: never): never => {
   throw new TypeError(`no fault for ${String(code)}`)
 }
 
-/** What has a name that nothing else may have. */
+/** Octavia's words for the kinds of objects whose names must be unique. */
 const OFFER_WORDS: Readonly<Record<string, string>> = {
   'a load balancer class': 'flavor',
   'an availability zone': 'availability zone',
@@ -153,7 +153,7 @@ const QUOTA_WORDS: Readonly<Record<QuotaResource, string>> = {
 }
 function quotaWord({ params: { resource, limit, used } }: SpoutError): string {
   const own = Object.entries(QUOTA_WORDS).find(([name]) => name === resource)?.[1]
-  // Octavia has no quota of its own for it, which would say the figures.
+  // Octavia shows no quota for it, so the message itself tells the figures.
   return own ?? `${resource} (limit ${limit}, ${used} in use)`
 }
 

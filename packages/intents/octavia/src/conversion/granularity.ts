@@ -14,8 +14,9 @@ const mask = (version: 4 | 6, prefix: number): bigint =>
   (1n << BigInt(BITS[version])) - (1n << BigInt(BITS[version] - prefix))
 
 /**
- * The networks that a mask stands for, such as `255.255.255.0`. Octavia takes any address and hands it to keepalived.
- * @throws OctaviaFault for a mask that nodes have no rule for
+ * Converts a mask such as `255.255.255.0` to the networks that clients are grouped by. Octavia accepts any address and
+ * passes it to keepalived.
+ * @throws OctaviaFault for a mask that nodes cannot apply
  */
 export function networksOf(granularity: string): ClientNetworks {
   const { version, value } = parseIp(granularity)
@@ -28,7 +29,7 @@ export function networksOf(granularity: string): ClientNetworks {
   return networks.data
 }
 
-/** The zero bits at the end. */
+/** The number of zero bits at the end. */
 function zerosOf(value: bigint, bits: number): number {
   let zeros = 0
   while (zeros < bits && ((value >> BigInt(zeros)) & 1n) === 0n) zeros++

@@ -10,7 +10,7 @@ import {
 import { z } from 'zod'
 import { invalidOption, subresourceNotFound, unsupportedOption } from '../wire/fault.ts'
 
-/** What a flavor profile may say, and what it means here. */
+/** The settings that a flavor profile may contain, and their meanings here. */
 const FLAVOR_DATA = {
   loadbalancer_topology: {
     schema: z.enum(['SINGLE', 'ACTIVE_STANDBY']),
@@ -44,7 +44,7 @@ const FLAVOR_DATA = {
   },
 } as const
 
-/** What an availability zone profile may say, and what it means here. */
+/** The settings that an availability zone profile may contain, and their meanings here. */
 const ZONE_DATA = {
   compute_zone: {
     schema: z.string().max(255),
@@ -102,13 +102,13 @@ const zoneData = z.strictObject({
   valid_vip_networks: ZONE_DATA.valid_vip_networks.schema.optional(),
 })
 
-/** Node groups by the names that profiles use. In noop mode none is there, and any name is taken. */
+/** Finds node groups by the names that profiles use. In noop mode there are none, and any name is accepted. */
 export interface GroupDirectory {
   readonly groups: readonly Pick<NodeGroup, 'id' | 'name'>[]
   readonly noop: boolean
 }
 
-/** @throws OctaviaFault 400 for what is no JSON or names an unknown group, 501 for what has no meaning here */
+/** @throws OctaviaFault 400 for invalid JSON or an unknown group, 501 for a setting that is not supported here */
 export function classSettingsOf(text: string, directory: GroupDirectory): ClassSettings {
   const data = parse('flavor_data', flavorData, text)
   const { node_group: group, connection_limit: connectionLimit = null } = data
@@ -146,7 +146,7 @@ export function zoneSettingsOf(text: string, directory: GroupDirectory): ZoneSet
   }
 }
 
-/** The profile of a class that was not made of one, as its flavor's profile shows it. */
+/** The profile that is shown for a class which was made without one. */
 export const flavorDataOf = (
   { nodeGroupId, connectionLimit, dedicatedProxy: proxy, requestSizes: sizes }: Omit<ClassSettings, 'monitor'>,
   { groups }: GroupDirectory,

@@ -20,7 +20,7 @@ export const amphoraResource: Resource<never, Amphora> = {
     row('ha_ip', ipAddress, { since: 0, read: ({ vip }) => vip?.address ?? null }),
     row('vrrp_port_id', uuid, { since: 0, read: ({ portId }) => portId }),
     row('ha_port_id', uuid, { since: 0, read: ({ vip }) => vip?.addressId ?? null }),
-    // A node has its certificate for all its load balancers, and renews it itself.
+    // A node has one certificate for all its load balancers, and renews it itself.
     row('cert_expiration', text(), { since: 0, read: () => null }),
     row('cert_busy', boolean, { since: 0, read: () => false }),
     row('role', text(), { since: 0, read: ({ role }) => role }),

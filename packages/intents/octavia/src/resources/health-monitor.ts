@@ -35,7 +35,7 @@ export const blankMonitor = (stamp: Stamp): MonitorSpec => ({
 })
 
 const row = rowsOf<MonitorSpec, MonitorReading>()
-// Octavia accepts 0, which no prober can keep to.
+// Octavia accepts 0, but no prober can work with 0 seconds.
 const seconds = integer(1, 86_400)
 const retries = integer(1, 10)
 
@@ -52,7 +52,7 @@ const domainName = text({
   pattern: /^(?=.{1,253}\.?$)(?:(?!-|[^.]+_)[A-Za-z0-9-_]{1,63}(?<!-)(?:\.|$))+$/,
 })
 
-/** Only for HTTP monitors: others print null, and an update to null restores the default. */
+/** A field of HTTP monitors only. Others print null. An update to null restores the default. */
 const httpFields: readonly Field<MonitorSpec, MonitorReading>[] = [
   row('http_method', nullable(oneOf(HTTP_METHODS)), {
     since: 0,

@@ -25,7 +25,7 @@ export interface PolicySpec extends OctaviaPolicy {
   readonly listenerId: string | null
   /** A pool that the same request creates or, in a graph, names. */
   readonly redirectPool: PoolSpec | null
-  /** From 1 on; null leaves it where it is. One behind the last means the end. */
+  /** Counted from 1; null leaves the policy where it is. A position behind the last means the end. */
   readonly position: number | null
 }
 
@@ -56,7 +56,7 @@ export const policySpecOf = (policy: OctaviaPolicy): PolicySpec => ({
   position: null,
 })
 
-/** What does not belong to the action is dropped, as Octavia does; a redirect has a code. */
+/** Drops fields that do not belong to the action, as Octavia does, and gives a redirect its code. */
 export function policyOf({ listenerId: _, redirectPool: __, position: ___, ...policy }: PolicySpec): OctaviaPolicy {
   const { action, redirectPoolId, redirectUrl, redirectPrefix, redirectHttpCode } = policy
   const isRedirect = action === 'REDIRECT_TO_URL' || action === 'REDIRECT_PREFIX'
@@ -91,7 +91,7 @@ const ownFields: readonly Field<PolicySpec, PolicyReading>[] = [
     create: 'optional',
     update: true,
     ifNull: null,
-    // Naming a pool says the action, too.
+    // A request that names a pool also sets the action.
     write: (spec, redirectPoolId) => ({
       ...spec,
       redirectPoolId,

@@ -14,7 +14,7 @@ export interface RuleSpec extends Omit<OctaviaRule, 'model'> {
 export interface RuleReading extends RuleSpec {
   readonly snapshot: Snapshot
   readonly policyId: string
-  /** Whether its policy takes requests. */
+  /** Whether the policy of the rule is in effect. */
   readonly isPolicyOnline: boolean
 }
 
@@ -95,7 +95,7 @@ export const ruleResource: Resource<RuleSpec, RuleReading> = {
   fields: [
     ...ownFields,
     ...ownerFields<RuleSpec, RuleReading>(),
-    // openstacksdk asks for it, although the path names the policy.
+    // openstacksdk sends it, although the path names the policy.
     row('l7policy_id', uuid, { since: 0, asked: ({ policyId }) => [policyId] }),
   ],
 }

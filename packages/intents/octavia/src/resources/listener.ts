@@ -66,7 +66,7 @@ export const listenerSpecOf = (listener: OctaviaListener): ListenerSpec => ({
 
 const row = rowsOf<ListenerSpec, ListenerReading>()
 
-/** -1 means no limit. Octavia's 0 would be a listener that nobody can use. */
+/** -1 means no limit. Octavia accepts 0, which would make a listener that nobody can use. */
 const connectionLimit: WireType<number> = {
   read(value, at) {
     const limit = integer(-1, 10_000_000).read(value, at)
@@ -88,7 +88,7 @@ const timeoutField = (wireName: string, name: TimeoutName): Field<ListenerSpec, 
     read: ({ model }) => model.timeouts[name],
   })
 
-/** An attribute of how TLS is ended. Other protocols print what a listener without TLS has. */
+/** An attribute of TLS termination. Listeners of other protocols print the value for "no TLS". */
 const tlsField = <Name extends keyof OctaviaTls>(
   wireName: string,
   type: WireType<NonNullable<OctaviaTls[Name]>>,
@@ -160,7 +160,7 @@ const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
     create: 'optional',
     update: true,
     default: [],
-    // No list and an empty one both admit everybody, and print as null.
+    // A missing list and an empty one both admit everybody, and both print as null.
     write: (spec, cidrs) => ({
       ...spec,
       model: { ...spec.model, allowedCidrs: cidrs.length === 0 ? null : [...cidrs] },
@@ -174,7 +174,7 @@ const ownFields: readonly Field<ListenerSpec, ListenerReading>[] = [
     create: 'optional',
     update: true,
     default: NO_TLS.clientAuthentication,
-    // Authorities whose certificates nobody is asked for are not kept.
+    // Authorities are not kept while clients are not asked for certificates.
     write: (spec, clientAuthentication) => ({
       ...spec,
       tls: {

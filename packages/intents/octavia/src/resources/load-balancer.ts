@@ -20,7 +20,7 @@ export interface VipSpec {
 
 /** A load balancer as a request describes it. */
 export interface LoadBalancerSpec {
-  /** Chosen by an administrator; null: a new one. */
+  /** An id that an administrator chose; null: a new one. */
   readonly id: string | null
   readonly name: string
   readonly description: string
@@ -39,7 +39,10 @@ export interface LoadBalancerSpec {
 
 export interface LoadBalancerReading {
   readonly snapshot: Snapshot
-  /** The VIPs of the creation; the network service shows floating addresses that were bound later. */
+  /**
+   * The VIPs that the load balancer was created with. Floating addresses, bound later, are shown by the network
+   * service.
+   */
   readonly vips: readonly Vip[]
 }
 

@@ -12,7 +12,7 @@ export interface MemberReading extends OctaviaMember {
   readonly snapshot: Snapshot
 }
 
-/** A member before the request is read; defaults and required fields of the table complete it. */
+/** A member before the request is read. The defaults and required fields of the table complete it. */
 export const blankMember = (stamp: Stamp): OctaviaMember => ({
   model: {
     ...blankMeta(stamp),
@@ -32,7 +32,7 @@ interface WrittenAddress {
   readonly text: string
 }
 
-/** Octavia answers with the text that it was sent. */
+/** Octavia answers with the text that the client sent. */
 const endpointAddress: WireType<WrittenAddress> = {
   read: (value, at) => ({ address: memberAddress.read(value, at), text: String(value) }),
   ...(ipAddress.queryText === undefined ? {} : { queryText: ipAddress.queryText }),

@@ -45,7 +45,7 @@ export function metaFields<D extends { readonly model: Described }, R extends St
   return [
     row('id', uuid, {
       since: 0,
-      // For objects that were another Octavia's before; admission refuses an id that is taken.
+      // For objects that are moved here from another Octavia. Admission refuses an id that is taken.
       create: 'administrator',
       write: (draft, id) => ({ ...draft, model: { ...draft.model, id } }),
       read: ({ model }) => model.id,

@@ -6,12 +6,12 @@ import type { Resource } from './resource.ts'
 const prose = text({ max: 255 })
 const profileData = text({ max: 4096 })
 
-/** Of what was another Octavia's before. */
+/** The id of an object that is moved here from another Octavia. */
 interface ChosenId {
   readonly id?: string
 }
 
-/** What requests say of a flavor or an availability zone. What an update leaves out is absent. */
+/** A flavor or an availability zone as a request describes it. Fields that an update leaves out are absent. */
 export interface OfferEdits extends ChosenId {
   readonly name?: string
   readonly description?: string
@@ -27,7 +27,7 @@ export interface ProfileEdits extends ChosenId {
 
 type Offer = LoadBalancerClass | AvailabilityZone
 
-/** A class that was not made of a profile has one of its own id. */
+/** A class that was made without a profile shows one with the id of the class. */
 export const profileIdOf = ({ id, profileId }: Offer): string => profileId ?? id
 
 const offerFields = (names: { readonly since: number; readonly profile: string; readonly renamed: boolean }) => {

@@ -52,10 +52,10 @@ export const blankPool = (stamp: Stamp): PoolSpec => ({
     persistence: null,
     members: [],
     monitor: null,
-    // Octavia has no such setting: a member that is down gets nothing.
+    // Octavia has no such setting: a member that is down gets no traffic.
     panicThreshold: 0,
     ...POOL_FAILURE_DEFAULTS,
-    // Clients of Octavia drain by weight 0 and wait themselves: no connection is cut meanwhile.
+    // Clients of Octavia drain a member with weight 0 and wait themselves. Meanwhile no connection is cut.
     drainSeconds: 3600,
   },
   protocol: null,
@@ -117,7 +117,7 @@ const noPersistence = (): OctaviaPersistence => ({
   granularity: null,
 })
 
-/** A setting of TLS with members. */
+/** A setting of TLS between load balancer and members. */
 const tlsField = <Name extends Exclude<keyof OctaviaPoolTls, 'enabled'>>(
   wireName: string,
   type: WireType<NonNullable<OctaviaPoolTls[Name]>>,
@@ -133,7 +133,10 @@ const tlsField = <Name extends Exclude<keyof OctaviaPoolTls, 'enabled'>>(
     read: ({ tls }) => tls[name],
   })
 
-/** @param words whether protocol and algorithm are required: pools of a graph may be mere references */
+/**
+ * @param words whether protocol and algorithm are required. They are not in a graph, where a pool may only refer to
+ * another one
+ */
 const ownFields = (words: 'required' | 'optional'): readonly Field<PoolSpec, PoolReading>[] => [
   ...metaFields<PoolSpec, PoolReading>(),
   descriptionField<PoolSpec, PoolReading>(),
@@ -167,7 +170,7 @@ const ownFields = (words: 'required' | 'optional'): readonly Field<PoolSpec, Poo
     create: 'optional',
     update: true,
     default: null,
-    // An update may leave the type out: it stays.
+    // An update that leaves the type out keeps it.
     write: (spec, persistence) => ({
       ...spec,
       persistence: persistence && { ...persistence, type: persistence.type ?? spec.persistence?.type ?? null },
@@ -193,7 +196,7 @@ const ownFields = (words: 'required' | 'optional'): readonly Field<PoolSpec, Poo
     create: 'optional',
     update: true,
     default: false,
-    // Certificates that are not in use are not kept.
+    // Certificates are not kept while TLS is off.
     write: (spec, enabled) => ({ ...spec, tls: enabled ? { ...spec.tls, enabled } : NO_POOL_TLS }),
     read: ({ tls }) => tls.enabled,
   }),

@@ -39,7 +39,7 @@ export const quotaResource: Resource<LimitEdits, QuotaReading> = {
     row('project_id', projectId, { since: 0, read: (reading) => reading.projectId }),
     row('tenant_id', projectId, { since: 0, read: (reading) => reading.projectId }),
     limitField('loadbalancer', 'loadBalancers'),
-    // Two names of one limit; clients use either.
+    // Octavia has two names for one limit, and clients use either.
     limitField('load_balancer', 'loadBalancers'),
     limitField('listener', 'listeners'),
     limitField('pool', 'pools'),

@@ -18,7 +18,7 @@ function amphorae(call: Call, loadBalancerId: string): readonly Amphora[] {
   return lb === undefined ? [] : amphoraeOf(lb, ownVips(call, lb)[0], call.context)
 }
 
-/** By age. */
+/** The oldest first. */
 function list(call: Call): readonly Amphora[] {
   requireRole(call.principal, 'admin')
   const named = call.query.get('loadbalancer_id') ?? call.query.get('load_balancer_id')
@@ -45,7 +45,7 @@ function stats(call: Call) {
   return printAmphoraStats(amphora, call.context.status.nodeStats(nodeId, loadBalancer.id))
 }
 
-/** Nothing to do: a node applies every change at once, so its configuration is never out of date. */
+/** Does nothing: a node applies every change at once, so its configuration is never out of date. */
 function configure(call: Call): void {
   find(call)
 }
@@ -55,7 +55,7 @@ async function failover(call: Call): Promise<void> {
   await failOver(call, loadBalancer, nodeId)
 }
 
-/** Octavia deletes only amphorae that no load balancer uses. Here there are none. */
+/** Refuses: Octavia deletes only amphorae that no load balancer uses, and here every amphora is in use. */
 function remove(call: Call): never {
   const { id } = find(call)
   throw new OctaviaFault(409, `${word} ${id} is immutable and cannot be updated.`)

@@ -4,7 +4,7 @@ import { OctaviaFault, policyForbidden } from '../wire/fault.ts'
 import { parseListQuery } from './list-query.ts'
 import type { Call, Route } from './route.ts'
 
-/** Providers and what their profiles may say. */
+/** The providers, and the settings that their profiles may contain. */
 
 function providers(call: Call) {
   requireRole(call.principal, 'reader')
@@ -12,7 +12,7 @@ function providers(call: Call) {
   return { providers: call.context.options.providers.map((provider) => shown(provider, only)) }
 }
 
-/** What profiles of a provider may say. */
+/** The settings that profiles of a provider may contain. */
 const capabilities = (key: string, all: readonly Capability[]) => (call: Call) => {
   if (!isAdmin(call.principal)) throw policyForbidden()
   if (!call.context.options.providers.some(({ name }) => name === call.id))

@@ -8,7 +8,7 @@ import type { Stamp } from '../wire/wire-type.ts'
 import type { Call } from './route.ts'
 
 /**
- * Reads the body of a creation, which may bring pools with thousands of members: these are read in pieces.
+ * Reads the body of a creation. It may contain pools with thousands of members, which are read in pieces.
  * @throws OctaviaFault
  */
 export async function readNew<D, R>(resource: Resource<D, R>, call: Call, blank: (stamp: Stamp) => D): Promise<D> {

@@ -8,8 +8,8 @@ import { parseListQuery, printPage } from './list-query.ts'
 import type { Call } from './route.ts'
 
 /**
- * How listeners, pools and health monitors are shown: all in the same way.
- * @param readings all children of the kind that a load balancer has
+ * Shows listeners, pools and health monitors, which all work in the same way.
+ * @param readings lists all children of the kind that a load balancer has
  */
 export function childViews<D, R extends { readonly model: { readonly id: string } }>(
   kind: ChildRef['kind'],

@@ -6,10 +6,11 @@ import { unsupportedAction } from '../wire/fault.ts'
 import type { Call } from './route.ts'
 
 /**
- * Moves a load balancer off the node that carries it, while that node lives. Where nodes elect, its shard moves, and so
- * do the others in it; where one node is chosen, those that share its members' gateway come along.
- * @param only moves it off this node alone; null: off whichever carries it
- * @throws OctaviaFault 501 where every node announces it; SpoutError Unavailable if no other node can take it
+ * Moves a load balancer off the node that serves it, although that node is alive. Where nodes elect a master, the whole
+ * shard moves, with all load balancers in it. Where the planner chooses the node, the load balancers with the same
+ * members' gateway move, too.
+ * @param only moves it only if this node serves it; null: whichever node serves it
+ * @throws OctaviaFault 501 where every node announces it; SpoutError Unavailable if no other node can serve it
  */
 export async function failOver(call: Call, lb: LoadBalancer, only: string | null): Promise<void> {
   const { admission, status, view } = call.context
@@ -20,7 +21,7 @@ export async function failOver(call: Call, lb: LoadBalancer, only: string | null
   const { nodes, ownerNodeId } = status.loadBalancer(lb.id)
   if (ownerNodeId === null && nodes.some(({ announced }) => announced.length > 0))
     throw unsupportedAction('failover: every node of its group announces it, and routers leave one that fails')
-  // A node that does not carry it has nothing to give up.
+  // A node that does not serve it has nothing to give up.
   if (ownerNodeId === null || (only !== null && only !== ownerNodeId)) return
   const group = view.get('nodeGroup', view.get('node', ownerNodeId)?.value.nodeGroupId ?? '')?.value
   if (group === undefined) return
@@ -44,7 +45,7 @@ async function moveShard(call: Call, group: NodeGroup, number: number): Promise<
   )
 }
 
-/** The planner chooses the node. This says at once when there is none. */
+/** The planner chooses the node later. This check reports at once when there is none. */
 function requireAnother(call: Call, group: NodeGroup, ownerNodeId: string): void {
   const may = balancedNodes(group, call.context).some(
     ({ id, connection, scheduling }) => id !== ownerNodeId && connection === 'connected' && scheduling === 'enabled',
@@ -58,7 +59,7 @@ const noOther = ({ name }: NodeGroup): SpoutError =>
     reason: `no other node of group \`${name}\` can take it now`,
   })
 
-/** With return path `gateway`, one node carries all load balancers of the network. */
+/** With return path `gateway`, one node serves all load balancers of the network. */
 function withGateway({ context: { view } }: Call, lb: LoadBalancer, ownerNodeId: string): readonly LoadBalancer[] {
   const network = view.get('network', lb.networkId ?? '')?.value
   if (network?.returnPath !== 'gateway') return [lb]

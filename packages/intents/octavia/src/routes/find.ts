@@ -7,8 +7,8 @@ import { notFound, OctaviaFault } from '../wire/fault.ts'
 import type { Call } from './route.ts'
 
 /**
- * Finds objects for the caller. Objects of other projects are 403, as in Octavia. That an object exists is no secret
- * worth keeping here: its id is random, so only somebody who was told it can ask.
+ * Finds objects for the caller. Objects of other projects are 403, as in Octavia. This does reveal that an object
+ * exists, but its id is random, so only somebody who was told the id can ask.
  */
 
 /** @throws OctaviaFault 404; 403 without the role, or for another project's load balancer */
@@ -30,7 +30,7 @@ const CHILD_WORDS: Readonly<Record<ChildRef['kind'], string>> = {
   pool: 'Pool',
   member: 'Member',
   healthMonitor: 'Health Monitor',
-  // Routes are policies here.
+  // Octavia shows routes as policies.
   route: 'L7 Policy',
 }
 
@@ -44,7 +44,7 @@ export function findChild(call: Call, kind: ChildRef['kind'], id: string, role: 
   return { lb, ref }
 }
 
-/** A member of this very pool. @throws OctaviaFault 404; 403 as for the pool */
+/** Finds a member of the pool that the path names. @throws OctaviaFault 404; 403 as for the pool */
 export function findMember(call: Call, role: Persona): FoundChild {
   findChild(call, 'pool', call.id, role)
   const found = findChild(call, 'member', call.childId, role)
@@ -76,14 +76,14 @@ export function listed(call: Call): readonly Snapshot[] {
   return lbs.map((lb) => snapshot(call, lb))
 }
 
-/** Without floating addresses, which the network service binds and shows. The first VIP is never one. */
+/** Leaves out floating addresses, which the network service binds and shows. The first VIP is never one. */
 export function ownVips({ context }: Pick<Call, 'context'>, lb: LoadBalancer): readonly Vip[] {
   const vips = shownVips(lb)
   if (vips.length === 1) return vips
   return vips.filter(({ addressId }) => context.view.addressByPort(addressId)?.use !== 'floating')
 }
 
-/** The object that was just written. It is missing only if another write was faster. */
+/** The object that was just written. It is missing only if another request has deleted it since. */
 export function justWritten<T extends { readonly model: { readonly id: string } }>(items: readonly T[], id: string): T {
   const found = items.find(({ model }) => model.id === id)
   if (found === undefined) throw new OctaviaFault(409, `${id} was deleted at the same time.`)

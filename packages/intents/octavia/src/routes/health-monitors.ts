@@ -19,7 +19,7 @@ async function create(call: Call) {
   return print(call, await call.context.admission.changeLoadBalancer(found.id, change), spec.model.id)
 }
 
-/** The monitor, and the pool it watches. */
+/** A monitor, and the pool that it checks. */
 function findMonitor(call: Call) {
   const { lb, ref } = findChild(call, 'healthMonitor', call.id, 'member')
   if (ref.poolId === null) throw notFound('Health Monitor', call.id)

@@ -8,12 +8,13 @@ import { findLoadBalancer, ownVips, snapshot } from './find.ts'
 import { wholeText } from './load-balancers.ts'
 import { type Known, MOUNTS } from './route.ts'
 
-/** The last part of a path without a query, and without what needs decoding or means a format. */
+/** Matches the last part of a path that has no query, no escapes and no format suffix. */
 const PLAIN_ID = /^[\w-]{1,64}$/
 const COLLECTION = '/loadbalancers/'
 
 /**
- * Reads of single load balancers, which clients repeat more than anything, for who answers ahead of the routes.
+ * Finds reads of single load balancers, the requests that clients repeat most, so that the app can answer them without
+ * routing.
  * @param prefix where the API is mounted
  * @returns null for every other path
  */
@@ -37,7 +38,7 @@ function textOf(context: OctaviaContext, known: Known, id: string, principal: Pr
     const text = known.loadBalancers.known({ snapshot: snapshot(call, lb), vips: ownVips(call, lb) })
     return text === null ? null : wholeText(text)
   } catch (error) {
-    // The route says why it is refused.
+    // Left to the route, which answers with the reason for the refusal.
     if (error instanceof OctaviaFault) return null
     throw error
   }

@@ -13,7 +13,7 @@ import { findChild, justWritten, snapshot } from './find.ts'
 import { parseListQuery, printPage } from './list-query.ts'
 import type { Call, Route } from './route.ts'
 
-/** In order of creation, as all lists are; a listener keeps them by position. */
+/** The policies in order of creation, like all lists. A listener keeps them by position. */
 const byCreation = (from: Snapshot) =>
   policyReadings(from).toSorted((a, b) => Date.parse(a.model.createdAt) - Date.parse(b.model.createdAt))
 
@@ -41,7 +41,7 @@ async function remove(call: Call) {
 
 const show = (call: Call) => print(call, findPolicy(call, 'reader'), call.id, parseListQuery(call.query).fields)
 
-/** The load balancer of a policy. Routes that no policy made are not found. */
+/** The load balancer of a policy. Routes that were not made from policies are not found. */
 function findPolicy(call: Call, role: Persona): LoadBalancer {
   const { lb } = findChild(call, 'route', call.id, role)
   if (!policyReadings(snapshot(call, lb)).some(({ model }) => model.id === call.id))
@@ -51,7 +51,7 @@ function findPolicy(call: Call, role: Persona): LoadBalancer {
 
 const rulesOf = (call: Call, lb: LoadBalancer) => ruleReadings(snapshot(call, lb), call.id)
 
-/** The load balancer of a rule of this very policy. */
+/** The load balancer of a rule, which must be a rule of the policy that the path names. */
 function findRule(call: Call, role: Persona): LoadBalancer {
   const lb = findPolicy(call, role)
   if (!rulesOf(call, lb).some(({ model }) => model.id === call.childId)) throw notFound('L7 Rule', call.childId)

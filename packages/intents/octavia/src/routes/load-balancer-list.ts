@@ -6,10 +6,10 @@ import type { Call } from './route.ts'
 
 const { fields, plural } = loadBalancerResource
 
-/** A list with more that must be printed is printed in pieces, as its reader takes it. */
+/** A list with more load balancers that have to be printed is printed in pieces, at the pace of its reader. */
 const MOST_PRINTED = 20
 
-/** Lists of load balancers. Where all of a page are known as texts, its bytes are sent as they are. */
+/** Lists load balancers. If the texts of a whole page are known, its bytes are sent as they are. */
 export function listLoadBalancers(call: Call): unknown {
   const query = parseListQuery(call.query)
   const readings = listed(call).map((one) => ({ snapshot: one, vips: ownVips(call, one.lb) }))

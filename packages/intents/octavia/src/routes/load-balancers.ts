@@ -49,7 +49,7 @@ async function create(call: Call) {
   const draft = loadBalancerDraft({ spec, projectId, directory, providers, ...offered, ...noop })
   const lb = await admission.createLoadBalancer(draft, call.turn ?? undefined)
   const reading = { snapshot: snapshot(call, lb), vips: ownVips(call, lb) }
-  // Without children the whole graph is the load balancer as it is shown.
+  // Without children, the answer to a creation is the load balancer as reads show it.
   return lb.listeners.length + lb.pools.length === 0
     ? whole(call, reading)
     : { [root]: printGraph(reading.snapshot, reading.vips) }

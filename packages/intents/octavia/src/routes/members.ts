@@ -44,7 +44,7 @@ async function remove(call: Call) {
   await call.context.admission.changeMembers(lb.id, removeMember(call.id, call.childId))
 }
 
-/** Replaces all members in one write. A set that changes nothing writes nothing. */
+/** Replaces all members in one write. If nothing changes, nothing is written. */
 async function replace(call: Call) {
   const { lb } = findChild(call, 'pool', call.id, 'member')
   const set = await inTurns(readingMemberSet(call), call.turn)

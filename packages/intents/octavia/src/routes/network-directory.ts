@@ -1,7 +1,7 @@
 import type { ModelView } from '@spout/admission/contract'
 import type { NetworkDirectory } from '../to-model/vip-request.ts'
 
-/** The stored networks that a project may name. A public pool may be open to some projects only. */
+/** The stored networks that a project may name. A public pool may be restricted to some projects. */
 export function networkDirectory(view: ModelView, projectId: string): NetworkDirectory {
   const networks = () => view.list('network', { projectId })
   return {

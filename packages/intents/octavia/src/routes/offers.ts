@@ -21,13 +21,13 @@ interface OfferDraft {
   readonly profileId?: string
 }
 
-/** Flavors and availability zones: administrators write them, everybody chooses among them. */
+/** The routes of flavors and availability zones. Only administrators write them; everybody may use them. */
 interface OfferKind {
   readonly path: string
   readonly resource: Resource<OfferEdits, Offer>
   readonly links: string
   readonly profilesOf: OctaviaProfile['of']
-  /** What paths call one by, and lists are sorted by. */
+  /** The field that paths name an object by, and that lists are sorted by. */
   readonly key: 'id' | 'name'
   readonly list: (call: Call) => readonly Offer[]
   readonly create: (call: Call, draft: OfferDraft, data: string) => Promise<Offer>

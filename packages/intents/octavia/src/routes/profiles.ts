@@ -9,13 +9,13 @@ import { printObject } from '../wire/field.ts'
 import { readRoutes } from './read-routes.ts'
 import type { Call, Route } from './route.ts'
 
-/** Flavor profiles and availability zone profiles: for administrators alone. */
+/** The routes of flavor profiles and availability zone profiles. Only administrators may use them. */
 interface ProfileKind {
   readonly of: OctaviaProfile['of']
   readonly path: string
   readonly resource: Resource<ProfileEdits, OctaviaProfile>
   readonly links: string
-  /** @throws OctaviaFault for what the data cannot say */
+  /** @throws OctaviaFault for data that is not valid for this kind of profile */
   readonly check: (data: string, directory: GroupDirectory) => unknown
 }
 

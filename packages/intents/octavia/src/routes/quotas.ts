@@ -9,7 +9,7 @@ import type { Call, Route } from './route.ts'
 
 const { fields, plural, root } = quotaResource
 
-/** The limits of this API; the others belong to other services. */
+/** The limits that this API shows. The others belong to other services. */
 const OWN = [
   ...(['loadBalancers', 'listeners', 'pools', 'members', 'healthMonitors'] as const),
   ...(['routes', 'routeConditions'] as const),
@@ -17,7 +17,7 @@ const OWN = [
 
 const print = (projectId: string, limits: Limits) => ({ [root]: printObject(fields, { projectId, limits }) })
 
-/** Only projects with limits of their own. */
+/** Lists only projects that have limits of their own. */
 function list(call: Call) {
   const scope = listScope(call.principal, 'quota-reader', call.query.get('project_id'))
   const quotas = call.context.view
@@ -28,7 +28,7 @@ function list(call: Call) {
   return { [plural]: LongList.of(quotas, (quota) => printObject(fields, quota)), [`${plural}_links`]: [] }
 }
 
-/** The command line uses a project named `defaults`. */
+/** The path of the default limits. OpenStack's command line sends `defaults` in place of a project's id. */
 function show(call: Call) {
   requireRole(call.principal, 'quota-reader')
   if (call.id === 'defaults') return print(call.id, DEFAULT_QUOTA)

@@ -5,15 +5,15 @@ import type { Call, Route } from './route.ts'
 
 interface Readable<R> {
   readonly path: string
-  /** The root attribute of a list's links: Octavia does not always derive it from the list's. */
+  /** The root attribute of a list's links. Octavia does not always derive it from that of the list. */
   readonly links: string
-  /** Those that the caller may see, in the default order. @throws OctaviaFault 403 */
+  /** Lists the objects that the caller may see, in the default order. @throws OctaviaFault 403 */
   readonly list: (call: Call) => readonly R[]
-  /** The one that the path names. @throws OctaviaFault 403, 404 */
+  /** Finds the object that the path names. @throws OctaviaFault 403, 404 */
   readonly find: (call: Call) => R
 }
 
-/** Reading a kind of object that is not part of a load balancer: a list, and one of it. */
+/** The routes that read a kind of objects outside of load balancers: a list, and a single one. */
 export function readRoutes<D, R>(
   { root, plural, fields }: Resource<D, R>,
   { path, links, list, find }: Readable<R>,

@@ -8,7 +8,7 @@ import type { KnownLists } from '../write-back/known-lists.ts'
 import type { KnownLoadBalancers } from '../write-back/known-load-balancers.ts'
 import { refuseTwice, SINGLE } from './list-query.ts'
 
-/** What answers share: it is computed again only when its load balancer changed. */
+/** What answers share. It is computed again only when the load balancer has changed. */
 export interface Known {
   readonly pools: KnownPools
   readonly loadBalancers: KnownLoadBalancers
@@ -24,20 +24,20 @@ export interface Call {
   readonly body: unknown
   /** Absolute URL of the path, for links. */
   readonly url: string
-  /** The first id of the path, and the second one for members; empty when the path has none. */
+  /** The ids in the path: the first, and the second, which only members have. Empty when the path has none. */
   readonly id: string
   readonly childId: string
   readonly stamp: Stamp
-  /** For requests with a long body: resolves when the next piece of the work may be done. */
+  /** Set for requests with a long body. Resolves when the next piece of the work may be done. */
   readonly turn: (() => Promise<void>) | null
 }
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below the version, with `:id` and `:childId`. */
+  /** The path below the version, with `:id` and `:childId`. */
   readonly path: string
   readonly status: number
-  /** Returns the reply's body; undefined for an empty one. */
+  /** Returns the body of the answer; undefined for an empty one. */
   readonly handle: (call: Call) => unknown
   readonly bodyLimitBytes?: number
 }
@@ -81,7 +81,7 @@ async function callOf(context: OctaviaContext, known: Known, request: FastifyReq
   return new RequestCall(context, known, principal, { request, pathname, query })
 }
 
-/** Made for each request: what few routes need is worked out when it is asked for. */
+/** Made for each request, so what only few routes need is computed on first use. */
 class RequestCall implements Call {
   readonly context: OctaviaContext
   readonly known: Known
@@ -138,7 +138,7 @@ class RequestCall implements Call {
 /** Nobody changes a query. */
 const NO_QUERY = new URLSearchParams()
 
-/** Without `new URL`, which takes longer than the routing. The router has matched the path, so it is well-formed. */
+/** Avoids `new URL`, which takes longer than the routing. The router has matched the path, so it is well-formed. */
 function partsOfUrl(url: string): readonly [path: string, query: URLSearchParams] {
   const queryAt = url.indexOf('?')
   return queryAt === -1 ? [url, NO_QUERY] : [url.slice(0, queryAt), new URLSearchParams(url.slice(queryAt + 1))]

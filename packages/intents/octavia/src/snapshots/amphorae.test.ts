@@ -225,7 +225,7 @@ describe('in a group of shards', () => {
 
   test.each(['', '/stats', '/config', '/failover'])('an unknown one is 404: %s', async (below) => {
     const lb = await carried(service)
-    // Of a node that does not have it, of no load balancer, and no id at all.
+    // The id for a node that does not have it, the id of no amphora, and a text that is no id.
     for (const amphora of [combinedId(lb.id, N3), id('amph'), 'none']) {
       const method = below === '' || below === '/stats' ? 'GET' : 'PUT'
       await expect(admin(service, method, `${AMPHORAE}/${amphora}${below}`)).resolves.toMatchObject({

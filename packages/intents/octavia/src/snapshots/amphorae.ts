@@ -14,8 +14,8 @@ import { combinedId } from '../terms/amphora-id.ts'
 import { isNoop, zoneNameOf } from '../terms/facts.ts'
 
 /**
- * An amphora: what Octavia calls the machine that carries a load balancer. Here one node carries many load balancers, and
- * is an amphora of each.
+ * An amphora: what Octavia calls the machine that carries a load balancer. Here one node carries many load balancers,
+ * and is an amphora of each.
  */
 export interface Amphora {
   readonly id: string
@@ -41,15 +41,15 @@ interface Sources {
   readonly status: Pick<StatusReader, 'loadBalancer' | 'confirmedHash'>
 }
 
-/** The nodes that noop mode pretends to have: a failover leads from one to the other. */
+/** The two nodes that noop mode pretends to have. A failover moves a load balancer from one to the other. */
 export const NOOP_NODES = ['6e6f6f70-0000-4000-8000-000000000001', '6e6f6f70-0000-4000-8000-000000000002'] as const
 
 export const noopNodeOf = ({ leftNodeId }: Pick<LoadBalancer, 'leftNodeId'>): string =>
   leftNodeId === NOOP_NODES[0] ? NOOP_NODES[1] : NOOP_NODES[0]
 
 /**
- * The amphorae of a load balancer, one for each node that has it.
- * @param vip its first one, as clients see it
+ * The amphorae of a load balancer: one for each node in its status.
+ * @param vip the first VIP, as clients see it
  */
 export function amphoraeOf(loadBalancer: LoadBalancer, vip: Vip | undefined, sources: Sources): readonly Amphora[] {
   const { id, annotations, createdAt } = loadBalancer
@@ -93,14 +93,14 @@ export function amphoraeOf(loadBalancer: LoadBalancer, vip: Vip | undefined, sou
   })
 }
 
-/** Where no single node carries it, each that announces it does. */
+/** The node that carries the load balancer is MASTER: its owner, or without an owner each node that announces it. */
 function roleOf({ nodes, ownerNodeId }: LoadBalancerStatus, { nodeId, announced }: NodeConfirmation): Amphora['role'] {
   if (nodes.length === 1) return 'STANDALONE'
   const carries = ownerNodeId === null ? announced.length > 0 : ownerNodeId === nodeId
   return carries ? 'MASTER' : 'BACKUP'
 }
 
-/** @param hasVersion whether the node has some version of it, the newest or an older one */
+/** @param hasVersion whether the node has any version of the load balancer, be it an older one */
 function statusOf({ state, connection }: NodeConfirmation, hasVersion: boolean): Amphora['status'] {
   if (state === 'failed' || connection === 'disconnected') return 'ERROR'
   return hasVersion ? 'ALLOCATED' : 'PENDING_CREATE'
@@ -111,6 +111,6 @@ function vrrpOf(group: NodeGroup | undefined, shard: number | null): Amphora['vr
   return { routerId: group.vrrp.routerIds[shard - 1] ?? null }
 }
 
-/** The load balancers that an amphora's id may belong to, one for each node (see `combinedId`). */
+/** The ids of load balancers that an amphora's id may belong to, one for each node (see `combinedId`). */
 export const loadBalancerIdsOf = (amphoraId: string, nodes: readonly Pick<Node, 'id'>[]): readonly string[] =>
   [...nodes.map(({ id }) => id), ...NOOP_NODES].map((nodeId) => combinedId(amphoraId, nodeId))

@@ -78,11 +78,11 @@ export function foldGraph(
   return { listeners, pools, annotations: withFacts(annotations, factsOf(graph, listeners, pools)) }
 }
 
-/** Routes that are not of policies stay, behind those that are. */
+/** Routes that were not made from policies stay, behind those that were. */
 function foldRoutes({ model, policies }: OctaviaListener, annotations: LoadBalancer['annotations']): HttpRoute[] {
   const { others } = unfoldPolicies(model.routes, annotations)
   const kept = new Map(model.routes.map((route) => [route.id, route]))
-  // The same objects where nothing differs, so that admission need not check them again.
+  // Where nothing differs, the old objects are returned, so that admission need not check them again.
   const made = routesOf(policies).map((route) => {
     const before = kept.get(route.id)
     return before !== undefined && isDeepStrictEqual(before, route) ? before : route
@@ -90,14 +90,14 @@ function foldRoutes({ model, policies }: OctaviaListener, annotations: LoadBalan
   return [...made, ...others]
 }
 
-/** A pool without TLS has no such field. */
+/** Sets the field `tls`, which a pool without TLS does not have. */
 function withTls(model: Pool, tls: Pool['tls']): Pool {
   if (isDeepStrictEqual(model.tls, tls)) return model
   const { tls: _, ...others } = model
   return tls === undefined ? others : { ...others, tls }
 }
 
-/** The same object when nothing differs, so that admission need not check it again. */
+/** Returns the old object when nothing differs, so that admission need not check it again. */
 const sameIfEqual = <T extends object>(model: T, folded: Partial<T>): T =>
   Object.entries(folded).every(([name, value]) => isDeepStrictEqual(value, Reflect.get(model, name)))
     ? model
@@ -111,7 +111,7 @@ const monitorFacts = (annotations: Children['annotations'], id: string): Monitor
   }
 }
 
-/** The listeners that send to each pool, by default or by a policy. */
+/** The listeners that forward to each pool, by default or by a policy. */
 function usersOf(graph: Graph): ReadonlyMap<string, readonly OctaviaListener[]> {
   const uses = graph.listeners.flatMap((listener) =>
     [listener.model.defaultPoolId, ...listener.policies.map(({ redirectPoolId }) => redirectPoolId)].flatMap((id) =>
@@ -130,9 +130,9 @@ const needsProxy = (listener: OctaviaListener, pool: OctaviaPool | undefined): b
   pool?.model.algorithm === 'least-connections'
 
 /**
- * Pools that need the proxy, because they speak TLS with their members, take connections by the name that clients ask
- * for, or one of their TCP listeners uses what packet forwarding cannot do: PROXY protocol to the members, time-outs, or
- * least connections. All TCP listeners of such a pool are proxied.
+ * The pools that need the L7 proxy. They use TLS to their members, or serve listeners that choose by the server name
+ * that clients send, or have a TCP listener that needs what packet forwarding cannot do: PROXY protocol to the members,
+ * time-outs, or least connections. All TCP listeners of such a pool are proxied.
  */
 function proxiedPools(graph: Graph): ReadonlySet<string> {
   const pools = new Map(graph.pools.map((pool) => [pool.model.id, pool]))
@@ -154,7 +154,7 @@ function listenerProtocol(listener: OctaviaListener, proxied: ReadonlySet<string
     case 'HTTP':
       return 'http'
     case 'TERMINATED_HTTPS':
-      // Octavia has no word for TLS of anything but HTTP.
+      // Octavia only has a protocol name for terminated TLS with HTTP.
       return listener.model.protocol === 'tls' ? 'tls' : 'https'
     case 'UDP':
       return 'udp'
@@ -164,7 +164,7 @@ function listenerProtocol(listener: OctaviaListener, proxied: ReadonlySet<string
       return 'metrics'
     case 'TCP':
     case 'HTTPS':
-      // Octavia has no word for it, and passes HTTPS on, too.
+      // Octavia has no protocol name for it. Its HTTPS passes TLS on, too.
       if (listener.model.protocol === 'tls-passthrough') return 'tls-passthrough'
       return !hasDefaultTimeouts(listener.model) || proxied.has(listener.model.defaultPoolId ?? '')
         ? 'tcp-proxy'

@@ -10,8 +10,8 @@ interface Known {
 }
 
 /**
- * Admission that refuses to change a load balancer whose last change the nodes have not confirmed, as Octavia does. Of
- * two changes at once the second finds the first, so it is refused.
+ * Wraps admission: as Octavia does, it refuses to change a load balancer whose last change the nodes have not
+ * confirmed. Of two concurrent changes, the second finds the first one unconfirmed, so it is refused.
  * @throws OctaviaFault 409
  */
 export function lockingAdmission(admission: OctaviaAdmission, { view, status }: Known): OctaviaAdmission {

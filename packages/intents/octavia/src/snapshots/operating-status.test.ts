@@ -106,9 +106,9 @@ test('a list does not read members again while their health is unchanged', () =>
   }
   for (let list = 0; list < 3; list++) expect(operatingStatuses(lb, status, pools)(lb.id)).toBe('ERROR')
   expect(asked).toBe(1)
-  // The health changed, so there is another sum of it.
+  // The health changed, so the statuses are computed again.
   const now = statusOf({ health: { [one]: 'up', [two]: 'up' } })
   expect(operatingStatuses(lb, now, pools)(lb.id)).toBe('ONLINE')
-  // Another version of the document has members of its own.
+  // They are computed again for another version of the document, too.
   expect(operatingStatuses({ ...lb }, { ...now, members }, pools)(lb.id)).toBe('ERROR')
 })

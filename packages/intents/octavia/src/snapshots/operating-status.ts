@@ -10,12 +10,12 @@ import {
 import { isNoop } from '../terms/facts.ts'
 import type { OperatingStatus } from '../terms/words.ts'
 
-/** The status of a pool, from its members, by pool id. */
+/** The status of each pool, by pool id. It follows from the pool's members. */
 type PoolStatuses = ReadonlyMap<string, OperatingStatus>
 
 /**
- * Statuses of pools, from their members. A list of load balancers shows no members but needs all of them, so a pool is
- * computed again only when its load balancer or the health of its members has changed.
+ * A cache of pools' statuses. A list of load balancers shows no members, but the statuses follow from all of them. So a
+ * pool is computed again only when its load balancer or the health of its members has changed.
  */
 export class KnownPools {
   readonly #known = new WeakMap<LoadBalancer, { readonly serving: Serving; readonly statuses: PoolStatuses }>()
@@ -32,8 +32,9 @@ export class KnownPools {
 }
 
 /**
- * Octavia's operating statuses: members from their probes, a pool from its members, the load balancer from the worst
- * below it. Everything is OFFLINE until a node has confirmed it; a pool without a listener stays OFFLINE.
+ * Computes Octavia's operating statuses. That of a member follows from its probes, that of a pool from its members,
+ * that of the load balancer from the worst one below it. Everything is OFFLINE until a node has confirmed it. A pool
+ * without a listener stays OFFLINE.
  * @returns the status for an id of the load balancer or anything below it; OFFLINE for other ids
  */
 export function operatingStatuses(
@@ -73,7 +74,7 @@ type Healths = LoadBalancerStatus['members']
 const memberStatuses = (lb: LoadBalancer, healths: Healths): ReadonlyMap<string, OperatingStatus> =>
   new Map(lb.pools.flatMap((pool) => pool.members.map((one) => [one.id, memberStatus(one, pool, healths)] as const)))
 
-/** Octavia's noop driver leaves members that are not watched as they begin. */
+/** Whether a member has a monitor. Without one, Octavia's noop driver never changes its status. */
 const watchedMember = ({ pools }: LoadBalancer, id: string): boolean =>
   pools.some(({ monitor, members }) => monitor?.enabled && members.some((member) => member.id === id))
 

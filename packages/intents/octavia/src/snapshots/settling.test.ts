@@ -4,7 +4,7 @@ import { type OctaviaAdmission, settleWithin, settlingAdmission } from './settli
 
 const lb = { id: 'lb', generation: 2 } as LoadBalancer
 
-/** A status that tests move on by hand. */
+/** A status that tests change step by step. */
 function board() {
   const listeners = new Set<(kind: 'loadBalancer' | 'node', id: string) => void>()
   let status = { provisioning: 'pending', confirmedGeneration: 1, reason: 'WaitingForNode' } as LoadBalancerStatus

@@ -12,9 +12,9 @@ export type OctaviaAdmission = Pick<
 export type Settle = (lb: LoadBalancer) => Promise<LoadBalancer>
 
 /**
- * Resolves with a load balancer once the nodes have confirmed this version, at the latest after `waitMs`. Clients check
- * at once whether an object is ACTIVE, and if not, pause for a second or more: a few milliseconds here spare them that
- * pause.
+ * Resolves with a load balancer once the nodes have confirmed this version, or after `waitMs` at the latest. Clients
+ * check at once whether an object is ACTIVE, and if it is not, they pause for a second or more. Waiting a few
+ * milliseconds here spares them that pause.
  */
 export const settleWithin =
   (status: StatusReader, waitMs: number): Settle =>

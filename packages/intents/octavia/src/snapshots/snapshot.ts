@@ -18,7 +18,7 @@ export interface Snapshot {
 export const snapshotOf = (lb: LoadBalancer, status: LoadBalancerStatus, pools: KnownPools): Snapshot =>
   new LazySnapshot(lb, status, pools)
 
-/** Everything is computed on first use: a list of load balancers whose text is known needs nothing of it. */
+/** Computes everything on first use, since a list of load balancers whose texts are known needs none of it. */
 class LazySnapshot implements Snapshot {
   readonly lb: LoadBalancer
   readonly status: LoadBalancerStatus
@@ -52,12 +52,13 @@ class LazySnapshot implements Snapshot {
 }
 
 /**
- * Whether the nodes have finished this version, with success or not: a status older than the change still says active.
+ * Whether the nodes have finished this version, successfully or not. A status that is older than the change still says
+ * active.
  */
 export const isSettled = (lb: LoadBalancer, status: LoadBalancerStatus): boolean =>
   status.provisioning === 'error' || isActive(lb, status)
 
-/** Without a network there are no members to reach, so no node has anything to confirm. */
+/** Without a network there are no members to reach, so the nodes have nothing to confirm. */
 const isActive = (lb: LoadBalancer, { provisioning, confirmedGeneration, reason }: LoadBalancerStatus): boolean =>
   provisioning === 'active' && (confirmedGeneration >= lb.generation || reason === 'NoNetwork')
 
@@ -74,18 +75,22 @@ interface Dated {
   readonly updatedAt: string | null
 }
 
-/** A child has its load balancer's status; one created after the last confirmation is still being created. */
+/**
+ * A child has the status of its load balancer. A child that was created after the last confirmation is still being
+ * created.
+ */
 export function childProvisioning({ provisioning, status }: Snapshot, child: Dated): ProvisioningStatus {
   if (provisioning !== 'PENDING_UPDATE') return provisioning
   return status.confirmedAt !== null && child.createdAt > status.confirmedAt ? 'PENDING_CREATE' : 'PENDING_UPDATE'
 }
 
 /**
- * Octavia updates the time when the object becomes ACTIVE, and clients parse it: it must not be null from then on. An
- * object that was never changed shows its creation time; the time of confirmation applies to its load balancer only.
+ * The time of the last change. Octavia sets it when the object becomes ACTIVE, and clients parse it, so from then on it
+ * must not be null. An object that was never changed shows its creation time; the time of confirmation applies to its
+ * load balancer only.
  */
 export const updatedAt = (snapshot: Snapshot, object: Dated): string | null =>
   object.updatedAt ?? (childProvisioning(snapshot, object) === 'PENDING_CREATE' ? null : object.createdAt)
 
-/** `2026-01-31T12:00:00.000Z` in Python's format: no zone, microseconds. */
+/** Converts `2026-01-31T12:00:00.000Z` to Python's format, without a zone and with microseconds. */
 export const wireTime = (timestamp: string | null): string | null => timestamp?.replace(/Z$/, '000') ?? null

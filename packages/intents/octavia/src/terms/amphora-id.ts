@@ -3,8 +3,8 @@ import { dashedUuid } from '../wire/wire-type.ts'
 const bitsOf = (id: string): bigint => BigInt(`0x${id.replaceAll('-', '')}`)
 
 /**
- * The id of the amphora of a load balancer on a node: the exclusive or of their ids. So it stays the same, and each of
- * the three follows from the other two.
+ * Computes the id of the amphora of a load balancer on a node: the exclusive or of both ids. So the id never changes,
+ * and each of the three follows from the other two.
  * @param id @param other UUIDs
  */
 export const combinedId = (id: string, other: string): string =>

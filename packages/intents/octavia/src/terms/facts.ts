@@ -1,7 +1,7 @@
 /**
- * Facts: what a client sent that the model has no field for. They are kept as annotations of the load balancer:
- * `octavia.provider`, `octavia.zone`, `octavia.vips` in noop mode and, per child, `octavia.<id>.<name>`. Values that follow from the model are not kept, so most
- * children have none.
+ * Facts: values that a client sent and the model has no field for. They are kept as annotations of the load balancer:
+ * `octavia.provider`, `octavia.zone`, `octavia.vips` in noop mode and, per child, `octavia.<id>.<name>`. Values that
+ * follow from the model are not kept, so most children have none.
  */
 
 const PREFIX = 'octavia.'
@@ -22,7 +22,7 @@ export interface Fact {
   readonly value: string
 }
 
-/** The annotations with the children's facts replaced; facts of deleted children are dropped. */
+/** Replaces the children's facts in annotations. Facts of deleted children are dropped. */
 export function withFacts(annotations: Annotations, facts: readonly Fact[]): Record<string, string> {
   const kept = Object.entries(annotations).filter(
     ([key]) => !key.startsWith(PREFIX) || [PROVIDER, VIPS, ZONE].includes(key),
@@ -37,7 +37,7 @@ export const providerOf = (annotations: Annotations): string | null => annotatio
 export const zoneAnnotation = (name: string): Record<string, string> => ({ [ZONE]: name })
 export const zoneNameOf = (annotations: Annotations): string | null => annotations[ZONE] ?? null
 
-/** What a client of noop mode named, as text; null in any other mode. */
+/** The VIPs that a client of noop mode named, as text; null for load balancers that were not made in noop mode. */
 export const vipsAnnotation = (vips: string): Record<string, string> => ({ [VIPS]: vips })
 export const vipsTextOf = (annotations: Annotations): string | null => annotations[VIPS] ?? null
 /** Whether the load balancer was made in noop mode. */

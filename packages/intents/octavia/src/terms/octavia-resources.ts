@@ -10,8 +10,8 @@ import type {
 } from './words.ts'
 
 /**
- * The children of a load balancer as Octavia's API has them: the model's object with the fields that only Octavia has.
- * Requests edit these; `foldGraph` turns them back into the model.
+ * The children of a load balancer as Octavia's API shows them: the model's objects, with the fields that only Octavia
+ * has. Requests edit these; `foldGraph` turns them back into the model.
  */
 export interface OctaviaListener {
   readonly model: Listener
@@ -23,7 +23,7 @@ export interface OctaviaListener {
   readonly policies: readonly OctaviaPolicy[]
 }
 
-/** An L7 policy. Its route follows from it. */
+/** An L7 policy. It becomes a route of the model. */
 export interface OctaviaPolicy {
   readonly model: Omit<HttpRoute, 'conditions' | 'action'>
   readonly action: PolicyAction
@@ -44,7 +44,7 @@ export interface OctaviaRule {
   readonly invert: boolean
 }
 
-/** How a listener ends TLS. */
+/** How a listener terminates TLS. */
 export interface OctaviaTls {
   readonly defaultRef: string | null
   readonly sniRefs: readonly string[]
@@ -55,7 +55,7 @@ export interface OctaviaTls {
   /** Null: the default. */
   readonly alpn: readonly string[] | null
   readonly clientAuthentication: 'NONE' | 'OPTIONAL' | 'MANDATORY'
-  /** The authorities of clients' certificates. */
+  /** The authorities that sign clients' certificates. */
   readonly clientCaRef: string | null
   /** The lists of what these authorities revoked. */
   readonly clientCrlRef: string | null
@@ -73,12 +73,12 @@ export interface OctaviaPool {
   readonly monitor: OctaviaMonitor | null
 }
 
-/** How members are spoken to with TLS. */
+/** TLS between load balancer and members. */
 export interface OctaviaPoolTls {
   readonly enabled: boolean
-  /** Shown to members. */
+  /** The client certificate that is sent to members. */
   readonly certificateRef: string | null
-  /** The authorities of members' certificates. Null: any certificate is accepted. */
+  /** The authorities that sign members' certificates. Null: any certificate is accepted. */
   readonly caRef: string | null
   /** The lists of what these authorities revoked. */
   readonly crlRef: string | null
@@ -102,7 +102,7 @@ export interface OctaviaMember {
   readonly model: Member
 }
 
-/** The HTTP fields are null when they were not sent; the others are the model's. */
+/** A health monitor. HTTP fields that were not sent are null. */
 export interface OctaviaMonitor {
   readonly model: Omit<HealthMonitor, 'type' | 'http' | 'intervalMs' | 'timeoutMs'>
   readonly type: MonitorType

@@ -1,4 +1,7 @@
-/** Octavia's enumerations, complete: a value that is not supported here is told apart from one that does not exist. */
+/**
+ * Octavia's enumerations. They are complete, so that a value that is not supported here can be told from one that does
+ * not exist.
+ */
 
 export const LISTENER_PROTOCOLS = ['HTTP', 'HTTPS', 'PROMETHEUS', 'SCTP', 'TCP', 'TERMINATED_HTTPS', 'UDP'] as const
 export type ListenerProtocol = (typeof LISTENER_PROTOCOLS)[number]
@@ -7,7 +10,7 @@ export const POOL_PROTOCOLS = ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'SCTP', 'TCP
 export const OFFERED_POOL_PROTOCOLS = ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'SCTP', 'TCP', 'UDP'] as const
 export type PoolProtocol = (typeof OFFERED_POOL_PROTOCOLS)[number]
 
-/** Which pools a listener may use. */
+/** Which pool protocols each listener protocol allows. */
 export const POOLS_OF_LISTENER: Readonly<Record<ListenerProtocol, readonly PoolProtocol[]>> = {
   TCP: ['HTTP', 'HTTPS', 'PROXY', 'PROXYV2', 'TCP'],
   HTTP: ['HTTP', 'PROXY', 'PROXYV2'],

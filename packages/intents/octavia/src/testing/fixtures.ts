@@ -15,7 +15,7 @@ import { DEFAULT_TIMEOUTS } from '../conversion/convert-listener.ts'
 import type { NetworkDirectory } from '../to-model/vip-request.ts'
 import type { Stamp } from '../wire/wire-type.ts'
 
-/** Plain objects for tests: an id names its kind and number. */
+/** Plain objects for tests. Their ids name their kind and number. */
 export const id = (kind: string, number = 1): string =>
   `${Buffer.from(kind.padEnd(4, '-')).toString('hex').slice(0, 8)}-0000-4000-8000-${String(number).padStart(12, '0')}`
 
@@ -88,7 +88,7 @@ type StatusFields = Partial<Omit<LoadBalancerStatus, 'members' | 'stats'>> & {
   readonly stats?: readonly Partial<ServiceStats>[]
 }
 
-/** Confirmed at generation 1 unless it says otherwise. */
+/** A status, confirmed at generation 1 unless a field says otherwise. */
 export function statusOf({ health = {}, stats = [], ...fields }: StatusFields = {}): LoadBalancerStatus {
   return {
     provisioning: 'active',

@@ -25,12 +25,12 @@ import { octaviaApi } from '../octavia-api.ts'
 import { NOOP_POOL } from '../to-model/noop-vips.ts'
 import { PENDING, statusOf } from './fixtures.ts'
 
-/** Callers for tests; the name is also the token. */
+/** Callers for tests. The name is also the token. */
 export type Who = 'admin' | 'member' | 'balancer' | 'reader' | 'stranger' | 'unscoped' | OneRole
 /** One role in the project of the tests, or in the other one. `any` is a role that nothing depends on. */
 export type OneRole = `${Role | 'any'} in ${'project' | 'otherProject'}`
 
-/** Statuses that the test sets. */
+/** Statuses, as a test sets them. */
 export class PlainStatus implements StatusReader, Pick<OwnershipReader, 'shards'> {
   /** By node group. */
   readonly shardsOf = new Map<string, readonly ShardStatus[]>()
@@ -121,9 +121,9 @@ export class TestService {
   }
 
   /**
-   * @param prepare adds routes beside the API
+   * @param prepare adds routes besides those of the API
    * @param policySet says what roles may do
-   * @param noop for tools that are tested against the API
+   * @param noop runs the API in noop mode, as for tools that are tested against it
    * @param strictLocking refuses changes of what nodes have not confirmed
    */
   static async start(
@@ -256,7 +256,7 @@ export class TestService {
     }
   }
 
-  /** Creates an object and returns it; anything but success is an error. */
+  /** Creates an object and returns it. Throws unless that succeeds. */
   async make(
     path: string,
     root: string,
@@ -268,7 +268,7 @@ export class TestService {
     return (body as Record<string, Record<string, unknown> & { id: string }>)[root]!
   }
 
-  /** Stores an object as it is, for what the API does not make. */
+  /** Stores an object as it is. For objects that the API does not create. */
   async put<T extends { readonly id: string }>(kind: Kind, value: T): Promise<void> {
     const { revision } = await this.#store.commit([{ op: 'put', kind, id: value.id, scope: null, value }])
     await this.view.caughtUp(revision)

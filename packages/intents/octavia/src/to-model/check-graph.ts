@@ -19,7 +19,7 @@ export function checkGraph(graph: Graph, vips: readonly string[]): void {
   checkRuleIds(graph.listeners)
 }
 
-/** Admission checks the ids of all other children, but rules are no parts of the model. */
+/** Checks the ids of rules. Admission checks those of all other children, but rules are not in the model. */
 function checkRuleIds(listeners: readonly OctaviaListener[]): void {
   const taken = new Set<string>()
   for (const { policies } of listeners)
@@ -30,14 +30,14 @@ function checkRuleIds(listeners: readonly OctaviaListener[]): void {
       }
 }
 
-/** Two listeners may share a port only with different transports. The later one is refused. */
+/** Two listeners may share a port only if their transports differ. The later one is refused. */
 function checkPorts(listeners: readonly OctaviaListener[]): void {
   const taken = new Map<string, OctaviaListener>()
   for (const listener of listeners) {
     const transport = listener.protocol === 'UDP' || listener.protocol === 'SCTP' ? listener.protocol : 'TCP'
     const key = `${transport} ${listener.model.port}`
     const other = taken.get(key)
-    // Octavia has no word for listeners that pass TLS on by name; those may share their port.
+    // Octavia has no protocol name for listeners that pass TLS on by server name. Those may share their port.
     const passes = [listener, other].some((one) => one?.model.protocol === 'tls-passthrough')
     if (other !== undefined && !passes)
       throw new OctaviaFault(
@@ -66,7 +66,7 @@ function checkPool(
   if (protocol === 'PROMETHEUS') throw noChildren(protocol)
   const pool = pools.get(id)
   if (pool === undefined) throw notFound('Pool', id)
-  // What is within TLS is of no protocol that Octavia has a word for.
+  // Octavia has no name for the protocol inside TLS that is passed on.
   const allowed = POOLS_OF_LISTENER[model.protocol === 'tls' ? 'HTTPS' : protocol]
   if (!allowed.includes(pool.protocol))
     throw validationFailure(
@@ -74,7 +74,7 @@ function checkPool(
     )
 }
 
-/** As Octavia words it (`ListenerNoChildren`). */
+/** Octavia's message (`ListenerNoChildren`). */
 const noChildren = (protocol: string): OctaviaFault =>
   new OctaviaFault(400, `Protocol ${protocol} listeners cannot have child objects.`)
 
@@ -89,8 +89,8 @@ function checkAllowedCidrs({ model }: OctaviaListener, vips: readonly string[]):
 }
 
 /**
- * A list of a load balancer with security groups must not be new or different, as in Octavia: the groups say who may
- * connect. One that was there before them stays, and admits nobody whom they do not let in.
+ * Refuses a new or different list of allowed networks on a load balancer with security groups, as in Octavia: the
+ * groups say who may connect. A list from before the groups stays; clients must then satisfy both.
  * @param before the listeners before the change
  */
 export function refuseAllowedCidrs(

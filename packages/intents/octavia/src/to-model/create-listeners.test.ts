@@ -15,7 +15,7 @@ const web = (l7policies: readonly object[], fields: object = {}) => ({
 })
 const post = (fields: object) =>
   service.call('POST', '/loadbalancers', { loadbalancer: { vip_subnet_id: service.ids.pool, ...fields } })
-/** The whole answer to a creation that must succeed. */
+/** The full answer to a creation, which must succeed. */
 const created = async (fields: object) => {
   const { status, body } = await post(fields)
   expect(status, JSON.stringify(body)).toBe(201)

@@ -6,7 +6,7 @@ import type { OctaviaListener, OctaviaPolicy } from '../terms/octavia-resources.
 import { validationFailure } from '../wire/fault.ts'
 import { type GraphEdit, octaviaPoolOf } from './edit-graph.ts'
 
-/** The pools that a listener and its policies bring or name. */
+/** The pools that a listener and its policies create or name. */
 export const poolsInside = ({ defaultPool, newPolicies }: ListenerSpec): readonly PoolSpec[] =>
   [defaultPool, ...newPolicies.map(({ redirectPool }) => redirectPool)].filter((pool) => pool !== null)
 
@@ -18,8 +18,8 @@ export const specReferences = (spec: ListenerSpec): readonly string[] => [
 
 /**
  * Adds pools, then listeners with the policies and pools inside them.
- * @param pools those that a mere name inside a listener may mean, besides the pools of the listeners themselves
- * @throws OctaviaFault for a name that means none of them, and for a pool that lacks an attribute
+ * @param pools pools that a listener may refer to by name, besides those inside the listeners themselves
+ * @throws OctaviaFault for a name of no pool, and for a pool that lacks an attribute
  */
 export function addListeners(listeners: readonly ListenerSpec[], pools: readonly PoolSpec[]): GraphEdit {
   const created = [...pools, ...listeners.flatMap(poolsInside).filter(({ isReference }) => !isReference)]
@@ -48,7 +48,7 @@ function listenerOf(spec: ListenerSpec, idOf: (pool: PoolSpec) => string): Octav
   }
 }
 
-/** As if they were created one after another: each at its position, or behind those before it. */
+/** Orders policies as if they were created one after another: each at its position, or behind those before it. */
 function policiesOf(specs: readonly PolicySpec[], idOf: (pool: PoolSpec) => string): readonly OctaviaPolicy[] {
   const policies: OctaviaPolicy[] = []
   for (const spec of specs) {

@@ -6,8 +6,8 @@ import type { Edit } from '../wire/field.ts'
 import { refuseDoubledMembers } from './edit-members.ts'
 
 /**
- * A request's change to the children of a load balancer, but for members alone (edit-members.ts). Pure, so that it can be
- * repeated on a newer version.
+ * A request's change to the children of a load balancer. (A change of only members is in edit-members.ts.) Pure, so
+ * that it can be repeated on a newer version.
  */
 export type GraphEdit = Edit<Graph>
 
@@ -76,7 +76,7 @@ export const changePool =
     }),
   })
 
-/** Listeners whose default pool it was have none afterwards. */
+/** Deletes a pool. Listeners whose default pool it was have none afterwards. */
 export const removePool =
   (id: string): GraphEdit =>
   (graph) => {

@@ -8,15 +8,15 @@ import type { Edit } from '../wire/field.ts'
 import type { Stamp } from '../wire/wire-type.ts'
 
 /**
- * A request's change to the members of a pool. Pure, so that it can be repeated on a newer version. Neither the protocols
- * nor the facts of a graph depend on its members, so the graph is not converted.
+ * A request's change to the members of a pool. Pure, so that it can be repeated on a newer version. Neither the
+ * protocols nor the facts of a graph depend on its members, so the graph is not converted.
  */
 export type MemberEdit = (current: Pick<LoadBalancer, 'pools'>) => MemberChange
 
-/** As `MemberEdit`, with pauses: of many members. */
+/** Like `MemberEdit`, but with pauses, for many members. */
 export type LongMemberEdit = (current: Pick<LoadBalancer, 'pools'>) => Pieces<MemberChange>
 
-/** @throws OctaviaFault 404: it was there when the request began and is gone now */
+/** @throws OctaviaFault 404 when it was deleted during the request */
 const membersOf = ({ pools }: Pick<LoadBalancer, 'pools'>, poolId: string): readonly Member[] => {
   const pool = pools.find(({ id }) => id === poolId)
   if (pool === undefined) throw notFound('Pool', poolId)
@@ -40,12 +40,15 @@ export const removeMember =
   (current) => ({ poolId, put: [], remove: membersOf(current, poolId).filter((member) => member.id === id) })
 
 export interface MemberSet {
-  /** Each as a creation would read it; a member of the same address and port is edited instead. */
+  /**
+   * The wanted members, read like those of a creation. If a member with the same address and port exists, it is edited
+   * instead.
+   */
   readonly members: readonly Edit<OctaviaMember>[]
   readonly additiveOnly: boolean
 }
 
-/** The whole wanted set of members at once. Members that do not change keep their place and their times. */
+/** Replaces all members of a pool. Members that do not change keep their place and their times. */
 export const replaceMembers = (poolId: string, { members, additiveOnly }: MemberSet, stamp: Stamp): LongMemberEdit =>
   function* (current) {
     const present = membersOf(current, poolId)
@@ -101,7 +104,9 @@ function editedMember(member: Member, edit: Edit<OctaviaMember>, now: string): r
   return sameFields(model, member) ? [] : [{ ...model, updatedAt: now }]
 }
 
-/** Both come from the same blank, so their fields stand in the same order. */
+/**
+ * Compares values as texts. That works because both are made from the same blank, so nested fields have the same order.
+ */
 const sameFields = (a: Member, b: Member): boolean =>
   Object.entries(a).every(([name, value]) => JSON.stringify(value) === JSON.stringify(Reflect.get(b, name)))
 

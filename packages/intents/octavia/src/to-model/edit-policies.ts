@@ -24,7 +24,7 @@ function amongPolicies(
   }
 }
 
-/** Puts a policy at a position from 1 on; those from there on move by one. */
+/** Puts a policy at a position, counted from 1. The policies from there on move by one. */
 function placed(policies: readonly OctaviaPolicy[], policy: OctaviaPolicy, position: number | null) {
   const others = policies.filter(({ model }) => model.id !== policy.model.id)
   const before = policies.findIndex(({ model }) => model.id === policy.model.id)

@@ -7,7 +7,7 @@ import { validationFailure } from '../wire/fault.ts'
 import type { NetworkDirectory } from './vip-request.ts'
 
 /**
- * The pool that addresses of load balancers in noop mode come from. Nobody sees or announces them: clients are shown
+ * The pool that load balancers in noop mode get their addresses from. Nobody sees or announces these: clients see
  * what they asked for, several of them the same address.
  */
 export const NOOP_POOL = {
@@ -19,7 +19,7 @@ export const NOOP_POOL = {
 /** Octavia's noop network driver answers with this one. */
 const DEFAULT_ADDRESS = '198.51.100.1'
 
-/** A VIP as its client named it, with what it left out filled in: from what it named if that is known, else made up. */
+/** A VIP as its client named it. What the client left out is taken from stored objects that it named, or made up. */
 export function noopVip(spec: VipSpec, directory: Pick<NetworkDirectory, 'subnet' | 'port'>): Vip {
   if (spec.portId === null && spec.networkId === null && spec.subnetId === null)
     throw validationFailure('VIP must contain one of: vip_port_id, vip_network_id, vip_subnet_id.')
@@ -60,7 +60,7 @@ const stored = z.array(
   }),
 )
 
-/** The VIPs that clients see: those they asked for in noop mode, else its own. */
+/** The VIPs that clients see: in noop mode those they asked for, otherwise those of the load balancer. */
 export function shownVips({ vips, annotations }: Pick<LoadBalancer, 'vips' | 'annotations'>): readonly Vip[] {
   const text = vipsTextOf(annotations)
   return text === null ? vips : stored.parse(JSON.parse(text))

@@ -23,7 +23,7 @@ export function* readingMembersAhead(body: unknown, stamp: Stamp): Pieces<Stamp>
         ahead.set(member, nestedMember.read(member, at))
       }
   } catch {
-    // Read again with the whole, which says what is wrong.
+    // The whole body is read later, which finds the fault again and reports it.
   }
   return { ...stamp, ahead }
 }

@@ -39,13 +39,13 @@ export function rootOf(root: string, argument: string, body: unknown): unknown {
 export interface Creation {
   readonly spec: LoadBalancerSpec
   readonly projectId: string
-  /** The class and the zone that `spec` names, if it does. */
+  /** The class and the zone that `spec` names, if any. */
   readonly classId?: string
   readonly zone?: Pick<AvailabilityZone, 'id' | 'name'>
   readonly directory: NetworkDirectory
   /** Names that clients may give as `provider`; the first is the default. */
   readonly providers: readonly string[]
-  /** In noop mode: the pool that the address nobody sees comes from. Absent in any other mode. */
+  /** In noop mode: the pool of the hidden addresses. Absent otherwise. */
   readonly noopPoolId?: string
 }
 
@@ -78,7 +78,7 @@ export function loadBalancerDraft(creation: Creation): LoadBalancerDraft {
   }
 }
 
-/** The addresses to take, the prefixes or addresses that clients see, and what is kept of their words. */
+/** The addresses to request, the prefixes or addresses that clients see, and the facts to keep. */
 function vipsOf({ spec: { vip, additionalVips }, directory, noopPoolId }: Creation) {
   if (noopPoolId === undefined) {
     const found = findVips(vip, additionalVips, directory)
@@ -92,7 +92,7 @@ function vipsOf({ spec: { vip, additionalVips }, directory, noopPoolId }: Creati
   }
 }
 
-/** The children that a creation describes. Inside it, pools are known by their names. */
+/** The children that a creation describes. Inside it, pools are referred to by their names. */
 function graphOf({ listeners, pools }: LoadBalancerSpec): Graph {
   const inside = listeners.flatMap(poolsInside)
   if (inside.some(({ model }) => model.name === ''))

@@ -32,7 +32,7 @@ export function findVip(spec: VipSpec, directory: NetworkDirectory): FoundVip {
 }
 
 /**
- * The primary VIP and the additional ones: all of one network, one address per subnet.
+ * The sources of the primary VIP and the additional ones. All are of one network, with one address per subnet.
  * @throws OctaviaFault 400
  */
 export function findVips(
@@ -52,7 +52,7 @@ function fromPort(portId: string, spec: VipSpec, directory: NetworkDirectory): F
   const port = directory.port(portId)
   if (port === null) throw subresourceNotFound('Port', portId)
   if (port.ownerId !== null)
-    // The trailing space is Octavia's.
+    // The trailing space is in Octavia's message, too.
     throw validationFailure(`Port ${portId} is already used by device ${port.ownerId} `)
   const subnetId = port.subnetId ?? port.holderId
   if (spec.subnetId !== null && spec.subnetId !== subnetId) {
@@ -81,7 +81,7 @@ function fromNetwork(networkId: string, spec: VipSpec, directory: NetworkDirecto
   return ofSubnet(network, subnet, spec.address)
 }
 
-/** The subnet that contains the address; without an address the first one, IPv4 preferred. */
+/** The subnet that contains the address. Without an address: the first one, preferably of IPv4. */
 function chosenSubnet(network: Network, address: string | null): Subnet {
   if (address !== null) {
     const ip = parseIp(address)

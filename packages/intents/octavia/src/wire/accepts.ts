@@ -1,4 +1,6 @@
-/** Whether a client takes JSON. A missing header and an empty one (an old SDK sends it) accept everything. */
+/**
+ * Whether a client accepts JSON. A missing header accepts everything, and so does an empty one, which an old SDK sends.
+ */
 export function admitsJson(accept: string | undefined): boolean {
   if (accept === undefined || accept.trim() === '') return true
   return accept.split(',').some((range) => {

@@ -36,7 +36,9 @@ export const validationFailure = (detail: string): OctaviaFault =>
 export const invalidOption = (value: string, option: string): OctaviaFault =>
   new OctaviaFault(400, `${value} is not a valid option for ${option}`)
 
-/** A missing port, subnet or network in a body: 400, where in the path it would be 404. */
+/**
+ * The fault for a missing port, subnet or network that a body names. It is 400; for one in the path it would be 404.
+ */
 export const subresourceNotFound = (word: string, id: string): OctaviaFault =>
   new OctaviaFault(400, `${word} ${id} not found.`)
 
@@ -51,7 +53,7 @@ export const outsideSubnet = (address: string): OctaviaFault =>
     `Invalid input for operation: IP address ${address} is not a valid IP for the specified subnet.`,
   )
 
-/** Valid in Octavia, but not supported here; `what` names the field and why. */
+/** The fault for what Octavia accepts and this service does not support. `what` names the field and says why. */
 export const unsupportedOption = (what: string): OctaviaFault =>
   new OctaviaFault(501, `Provider 'spout' does not support a requested option: ${what}`)
 

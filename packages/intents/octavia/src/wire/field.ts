@@ -32,13 +32,13 @@ interface FieldSpec<T, D, R> {
   readonly since: number
   readonly create?: 'required' | 'optional' | 'administrator'
   readonly update?: boolean
-  /** Used when a creation leaves the field out; without it the draft keeps its value. */
+  /** Used when a creation leaves the field out. Without a default, the draft keeps its value. */
   readonly default?: NoInfer<T>
   /** The meaning of JSON null, when it is not `default`. */
   readonly ifNull?: NoInfer<T>
   readonly write?: (draft: D, value: NoInfer<T>) => D
   readonly read?: (reading: R) => unknown
-  /** What a query parameter is compared with, when it is not the printed value (ids of parents). */
+  /** What a query parameter is compared with, if that is not the printed value (ids of parents). */
   readonly asked?: (reading: R) => readonly (string | null)[]
 }
 
@@ -133,7 +133,7 @@ interface Accepted<D, R> {
   readonly names: ReadonlySet<string>
 }
 
-/** What requests may say, by table. Tables never change. */
+/** Cache: the attributes that requests may contain, by table. Tables never change. */
 const ACCEPTED = new WeakMap<object, Map<string, Accepted<never, never>>>()
 
 function acceptedOf<D, R>(fields: readonly Field<D, R>[], mode: Mode, byAdministrator: boolean): Accepted<D, R> {
@@ -151,7 +151,7 @@ function acceptedOf<D, R>(fields: readonly Field<D, R>[], mode: Mode, byAdminist
 const mayCreateWith = <D, R>({ create }: Field<D, R>, byAdministrator: boolean): boolean =>
   create === 'administrator' ? byAdministrator : create !== 'refused'
 
-/** A nested object of a creation: read by its own table, starting from `blank`. */
+/** The type of a nested object in a creation. It is read by its own table, starting from `blank`. */
 export const nested = <D, R>(fields: readonly Field<D, R>[], blank: (stamp: Stamp) => D): WireType<D> => ({
   read: (value, at) => readObject(fields, 'create', value, at)(blank(at.stamp)),
 })

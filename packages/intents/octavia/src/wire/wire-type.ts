@@ -1,12 +1,12 @@
 import { AddressSyntaxError, canonicalIp, formatCidr, parseCidr } from '@spout/net'
 import { pythonText } from './python-text.ts'
 
-/** A value of the wrong type. The message is wsme's; the field adds its name. */
+/** A value of the wrong type. The message is that of wsme, Octavia's framework; the field adds its name. */
 export class ValueRefused extends Error {
   override readonly name = 'ValueRefused'
 }
 
-/** A value that Octavia has and this service does not support; the message says why. */
+/** A value that Octavia accepts and this service does not support. The message says why. */
 export class ValueUnsupported extends Error {
   override readonly name = 'ValueUnsupported'
 }
@@ -18,7 +18,9 @@ export interface Stamp {
   readonly now: string
   /** Whether attributes that only administrators write are accepted; for others they do not exist. */
   readonly byAdministrator: boolean
-  /** What objects in the body were read as, ahead of the whole (`readingMembersAhead`). Default: nothing. */
+  /**
+   * The results for objects in the body that were read before the whole body (`readingMembersAhead`). Default: none.
+   */
   readonly ahead?: ReadonlyMap<unknown, unknown>
 }
 
@@ -28,7 +30,7 @@ export interface At {
   readonly stamp: Stamp
 }
 
-/** How JSON values of an attribute are read. Null never arrives here: the field decides what null means. */
+/** How JSON values of an attribute are read. Null is never passed: the field decides what null means. */
 export interface WireType<T> {
   /** @throws ValueRefused, ValueUnsupported; OctaviaFault from nested objects */
   read(value: unknown, at: At): T

@@ -47,7 +47,7 @@ test('a long list is not kept', () => {
 })
 
 const names = loadBalancerResource.fields.flatMap(({ name, read }) => (read === null ? [] : [name]))
-/** With its attributes named one by one, an answer is always made anew. */
+/** A query that names each attribute. Such an answer is never taken from the cache. */
 const ANEW = names.map((name) => `fields=${name}`).join('&')
 
 test('after any changes lists and load balancers are answered as if nothing had been kept', async () => {

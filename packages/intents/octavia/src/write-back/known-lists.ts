@@ -1,8 +1,11 @@
 import { WrittenAnswer, type WrittenJson } from '@spout/runtime'
 
-/** Limit of all lists together. */
+/** The limit for all lists together. */
 const MOST_BYTES = 16 * 1024 * 1024
-/** A longer list, of some 500 load balancers, is made in pieces: readers that do not read would keep much in memory. */
+/**
+ * A longer list, of more than some 500 load balancers, is made in pieces. Otherwise slow readers would keep much in
+ * memory.
+ */
 const MOST_CHARACTERS = 512 * 1024
 
 interface Known {
@@ -19,7 +22,7 @@ interface Known {
  */
 export class KnownLists {
   readonly #mostBytes: number
-  /** By owner; who was asked for last is last. */
+  /** By owner. The owner whose list was requested last is last. */
   readonly #known = new Map<string, Known>()
   #bytes = 0
 
@@ -28,9 +31,9 @@ export class KnownLists {
   }
 
   /**
-   * @returns null for a long list
+   * @returns the bytes; null for a long list
    * @param owner a project, or empty for the list of all projects
-   * @param rest the other attributes of the answer, as a JSON object that is not empty
+   * @param rest the other attributes of the answer, as the text of a JSON object that is not empty
    */
   answer(owner: string, name: string, items: readonly WrittenJson[], rest: object): WrittenAnswer | null {
     const known = this.#known.get(owner)

@@ -4,7 +4,7 @@ import { type LoadBalancerReading, loadBalancerResource } from '../resources/loa
 import { type Snapshot, updatedAt } from '../snapshots/snapshot.ts'
 import { printObject } from '../wire/field.ts'
 
-/** More children make a text that is not worth its memory. */
+/** With more children than this, a text is not worth its memory. */
 const MOST_CHILDREN = 20
 
 interface Known {
@@ -16,13 +16,13 @@ interface Known {
 }
 
 /**
- * Load balancers as lists and answers show them. Clients ask for them again and again, and most load balancers are the
- * same as the last time, so their text is kept until they change.
+ * A cache of load balancers as lists and answers show them. Clients ask for them again and again, and most load
+ * balancers are the same as the last time, so their text is kept until they change.
  */
 export class KnownLoadBalancers {
   readonly #known = new WeakMap<LoadBalancer, Known>()
 
-  /** As it was printed, if that is current; else null. */
+  /** The text that was printed, if it is still right; otherwise null. */
   known({ snapshot, vips }: LoadBalancerReading): WrittenJson | null {
     const known = this.#known.get(snapshot.lb)
     return known !== undefined && isSame(known.vips, vips) && isCurrent(known, snapshot) ? known.text : null
@@ -41,7 +41,7 @@ export class KnownLoadBalancers {
   }
 }
 
-/** The same status says the same, except of connections, which are counted on. */
+/** Whether a text of this status is still right. An unchanged status object may still count more connections. */
 const isCurrent = (known: Known, snapshot: Snapshot): boolean =>
   (known.status === snapshot.status && !hasLimits(snapshot.lb)) ||
   (known.status.serving === snapshot.status.serving && known.state === stateOf(snapshot))

@@ -11,7 +11,7 @@ import { loadBalancerDraft, readLoadBalancer } from '../to-model/to-model.ts'
 import { printObject } from '../wire/field.ts'
 import { printGraph, printStats, printStatusTree } from './write-back.ts'
 
-/** As a client gets it. */
+/** An object as clients get it. */
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer it checks itself
 const written = (answer: object): any => JSON.parse(JSON.stringify(answer))
 

@@ -44,7 +44,7 @@ export const monitorReadings = (snapshot: Snapshot): readonly MonitorReading[] =
     .graph()
     .pools.flatMap(({ model, monitor }) => (monitor === null ? [] : [{ ...monitor, poolId: model.id, snapshot }]))
 
-/** The reply to a creation: the load balancer with all its children in full. */
+/** The answer to a creation: the load balancer with all its children in full. */
 export function printGraph(snapshot: Snapshot, vips: readonly Vip[]): Json {
   const { listeners, pools } = snapshot.graph()
   return {
@@ -54,7 +54,7 @@ export function printGraph(snapshot: Snapshot, vips: readonly Vip[]): Json {
   }
 }
 
-/** In a graph, parents are left out: they enclose it. */
+/** Prints a child of a graph without its parents, since they enclose it. */
 function printFullListener(snapshot: Snapshot, resource: OctaviaListener): Json {
   const { loadbalancers: _, ...listener } = printObject(listenerResource.fields, { ...resource, snapshot })
   const l7policies = policyReadings(snapshot)
@@ -84,7 +84,7 @@ function printFullMonitor(snapshot: Snapshot, poolId: string, resource: NonNulla
   return monitor
 }
 
-/** The status tree: each listener with its pools. */
+/** Prints the status tree: each listener with its pools. */
 export function printStatusTree(snapshot: Snapshot): Json {
   const { lb } = snapshot
   const pools = new Map(lb.pools.map((pool) => [pool.id, pool]))
@@ -106,7 +106,7 @@ export function printStatusTree(snapshot: Snapshot): Json {
     return [
       {
         ...state(pool),
-        // Absent, not null, without a monitor: Octavia prints no unset attribute here.
+        // Without a monitor the attribute is absent, not null: Octavia prints no unset attribute here.
         ...(monitor && { health_monitor: { ...state(monitor), type: monitor.type.toUpperCase() } }),
         members: LongList.of(members, (member) => ({
           ...state(member),
@@ -129,12 +129,12 @@ export function printStatusTree(snapshot: Snapshot): Json {
   }
 }
 
-/** The counters of some listeners, summed. */
+/** Prints the sums of the counters of some listeners. */
 export const printStats = ({ status }: Snapshot, listenerIds: readonly string[]): Json => ({
   stats: sumOf(listenerIds.flatMap((id) => status.stats.get(id) ?? [])),
 })
 
-/** What one node counted, by listener. @param stats by listener id */
+/** Prints what one node counted, for each listener. @param stats the counters, by listener id */
 export const printAmphoraStats = ({ id, loadBalancer }: Amphora, stats: ReadonlyMap<string, ServiceStats>): Json => ({
   amphora_stats: loadBalancer.listeners.map((listener) => {
     const counted = stats.get(listener.id)
