@@ -14,6 +14,7 @@ import {
   CertificateAuthority,
   createServer,
   LocalSocket,
+  type ServedCertificate,
 } from '@spout/server'
 import { describeAnnouncements } from './announcement-metrics.ts'
 import { apiCertificate, apiTls } from './api-certificate.ts'
@@ -23,7 +24,7 @@ import type { ControlPlaneConfig } from './config.ts'
 import { type ControlLoops, createControlLoops } from './control-loops.ts'
 import { describeDns } from './dns-metrics.ts'
 import { ensureFirstObjects } from './first-objects.ts'
-import { openKeystone } from './keystone.ts'
+import { type Keystone, openKeystone } from './keystone.ts'
 import { type Limits, openLimits } from './limits.ts'
 import { describeCertificate, describeObjects } from './metrics.ts'
 import { type ModelStore, openModelStore } from './model-store.ts'
@@ -46,9 +47,7 @@ export async function startControlPlane(
   const around: Surroundings = { clock: systemClock, log }
   const { clock } = around
   const model = await openModelStore(config, log)
-  const { store, view } = model
   const loops = createControlLoops(config, model, around)
-  const { nodeStates, status, planner } = loops
   const home = await openHome(config, environment, around)
   const authenticator = createAuthenticator(config, model, home, around)
   await ensureFirstObjects(config, model, { authenticator, home, clock })
@@ -57,25 +56,90 @@ export async function startControlPlane(
   const link = createAgentLink(config, { model, loops, authority, audit, home }, around)
   const keystone = openKeystone(config, model, around)
   const limits = openLimits(config, { authenticator, foreign: keystone?.tokens ?? null, clock })
-  const metrics = new Metrics()
-  describeObjects(metrics, { view, status, planner, link, audit })
-  describeAnnouncements(metrics, { view, status })
-  describeDns(metrics, loops.dns)
-  describeTenantCertificates(metrics, { view, clock, unopened: () => model.unopenedCertificates })
   const certificate = config.api.tls ? apiCertificate(config, { authority, ...around }) : null
-  describeCertificate(metrics, certificate)
   const https = certificate && (await apiTls(certificate))
+  const metrics = describeParts({ model, loops, link, audit, certificate, clock })
   const app = createApiServer(config, { audit, model, metrics, https, limits }, around)
   limits.watch(app.server)
   mountSurfaces(app, config, { model, loops, authenticator, audit, limits, clock, linkPin: authority.pin })
-  const checks = readinessChecks({ store, nodeStates, view, status })
-  const statusServer = new StatusServer({
-    name: 'status',
-    ...config.status,
+  const statusServer = createStatusServer(config, { model, loops, metrics })
+  const lifecycle = new Lifecycle({ log })
+    .add({ name: 'store', start: () => {}, stop: () => model.store.close() })
+    .add({ name: 'view', start: () => {}, stop: () => model.closeView() })
+    .add(audit)
+    .add(loops.planner)
+    .add({ name: 'authenticator', start: () => authenticator.tokens.start(), stop: () => authenticator.tokens.stop() })
+    .add(loops.sweeper)
+    .add(loops.rebalancer)
+    .add(loops.dns)
+    .add(loops.domains)
+    .add(link)
+    .add(statusServer)
+    .add(apiComponent(config, { app, link, statusServer, certificate, limits, keystone }, log))
+    .add(new LocalSocket({ app, path: path.join(config.stateDirectory, 'api.sock'), log }))
+  if (home !== null) addHome(lifecycle, config, home, authority, around)
+  await lifecycle.start()
+  return lifecycle
+}
+
+function describeParts({
+  model,
+  loops: { status, planner, dns },
+  link,
+  audit,
+  certificate,
+  clock,
+}: {
+  readonly model: ModelStore
+  readonly loops: ControlLoops
+  readonly link: AgentLink
+  readonly audit: AuditLog
+  readonly certificate: ServedCertificate | null
+  readonly clock: Clock
+}): Metrics {
+  const { view } = model
+  const metrics = new Metrics()
+  describeObjects(metrics, { view, status, planner, link, audit })
+  describeAnnouncements(metrics, { view, status })
+  describeDns(metrics, dns)
+  describeTenantCertificates(metrics, { view, clock, unopened: () => model.unopenedCertificates })
+  describeCertificate(metrics, certificate)
+  return metrics
+}
+
+function createStatusServer(
+  config: ControlPlaneConfig,
+  {
+    model: { store, view },
+    loops: { nodeStates, status },
     metrics,
-    readiness: () => whyNotReady(checks),
-  })
-  const api: Component = {
+  }: { readonly model: ModelStore; readonly loops: ControlLoops; readonly metrics: Metrics },
+): StatusServer {
+  const checks = readinessChecks({ store, nodeStates, view, status })
+  return new StatusServer({ name: 'status', ...config.status, metrics, readiness: () => whyNotReady(checks) })
+}
+
+/** The API's server, with what lives as long as it. */
+function apiComponent(
+  config: ControlPlaneConfig,
+  {
+    app,
+    link,
+    statusServer,
+    certificate,
+    limits,
+    keystone,
+  }: {
+    readonly app: ReturnType<typeof createServer>
+    readonly link: AgentLink
+    readonly statusServer: StatusServer
+    readonly certificate: ServedCertificate | null
+    readonly limits: Limits
+    readonly keystone: Keystone | null
+  },
+  log: Logger,
+): Component {
+  return {
     name: 'api',
     start: async () => {
       const address = await app.listen(config.api)
@@ -93,23 +157,6 @@ export async function startControlPlane(
       return app.close()
     },
   }
-  const lifecycle = new Lifecycle({ log })
-    .add({ name: 'store', start: () => {}, stop: () => store.close() })
-    .add({ name: 'view', start: () => {}, stop: () => model.closeView() })
-    .add(audit)
-    .add(planner)
-    .add({ name: 'authenticator', start: () => authenticator.tokens.start(), stop: () => authenticator.tokens.stop() })
-    .add(loops.sweeper)
-    .add(loops.rebalancer)
-    .add(loops.dns)
-    .add(loops.domains)
-    .add(link)
-    .add(statusServer)
-    .add(api)
-    .add(new LocalSocket({ app, path: path.join(config.stateDirectory, 'api.sock'), log }))
-  if (home !== null) addHome(lifecycle, config, home, authority, around)
-  await lifecycle.start()
-  return lifecycle
 }
 
 /** The client of the Kubernetes API takes megabytes, so it is loaded only in a cluster. */
