@@ -1,104 +1,165 @@
 import { watch } from '@spout/client/api'
 import { type Command, Option } from 'commander'
 import { bodyOf } from '../../body.ts'
-import { scopedTo } from '../../lookup.ts'
+import { type ScopedSession, scopedTo } from '../../lookup.ts'
 import type { Noun } from '../../nouns/noun.ts'
 import { FORMATS, type Format, printList, printOne } from '../../output/print.ts'
-import { fieldsOf, isOwned, type Resource, type Row } from '../../resources/resource.ts'
+import { type Column, fieldsOf, isOwned, type Resource, type Row } from '../../resources/resource.ts'
 import { type CommandContext, sessionOf, UsageError } from '../connections/context.ts'
-
-const output = (): Option => new Option('-o, --output <format>', 'output format').choices([...FORMATS]).default('table')
 
 /** Adds `spout NOUN list|show|create|set|delete` to the program. */
 export function addNoun(program: Command, resource: Resource, noun: Noun, context: CommandContext): void {
-  const command = program.command(resource.noun).description(resource.summary)
-  const parents = resource.within.map((parent) => `<${parent}>`).join(' ')
-  const depth = resource.within.length
-  const verb = (name: string, description: string, argument: string): Command => {
-    const added = command.command(name).description(description)
-    for (const part of `${parents} ${argument}`.split(' ').filter(Boolean)) added.argument(part)
-    return added
-  }
-  const named = isOwned(resource)
-  const takesProject = (added: Command): Command =>
-    named && !added.options.some(({ long }) => long === '--project')
-      ? added.option('--project <project>', 'the project of the names, if several use one')
-      : added
-  /** The session for a call with these options. */
-  const session = (options: unknown) =>
-    scopedTo(sessionOf(context), named ? (options as { readonly project?: string }).project : undefined)
-  const printing = (options: { readonly output: Format }) => ({ format: options.output, colour: context.colour })
+  const command = new NounCommand(program, resource, noun, context)
+  const { verbs } = resource
+  const change = noun.set?.bind(noun)
+  if (verbs.includes('list')) command.addList()
+  if (verbs.includes('show')) command.addShow()
+  if (verbs.includes('create')) command.addCreate()
+  if (verbs.includes('set') && change !== undefined) command.addSet(change)
+  if (verbs.includes('delete')) command.addDelete()
+}
 
-  const bodyOfVerb = (name: 'create' | 'set', options: unknown): Row => {
-    const fields = bodyOf(fieldsOf(resource, name), options as Record<string, unknown>)
-    return resource.body?.(fields) ?? fields
+interface Options {
+  readonly output: Format
+  readonly watch?: boolean
+  readonly project?: string
+}
+
+/** What the user gave: the names of the enclosing objects, the object's own name, and the options. */
+interface Given {
+  readonly within: readonly string[]
+  readonly name: string
+  readonly options: Options & Readonly<Record<string, unknown>>
+}
+
+/** The command of one noun, to which verbs are added. */
+class NounCommand {
+  readonly #command: Command
+  readonly #resource: Resource
+  readonly #noun: Noun
+  readonly #context: CommandContext
+
+  constructor(program: Command, resource: Resource, noun: Noun, context: CommandContext) {
+    this.#command = program.command(resource.noun).description(resource.summary)
+    this.#resource = resource
+    this.#noun = noun
+    this.#context = context
   }
 
-  if (resource.verbs.includes('list')) {
-    const list = takesProject(verb('list', `lists ${resource.summary}`, '').addOption(output()))
+  addList(): void {
+    const list = withOutput(this.#verb('list', `lists ${this.#resource.summary}`, null))
+    this.#takeProject(list)
     list.option('-w, --watch', 'prints the list again whenever something changes')
-    list.action(async (...args: unknown[]) => {
-      const within = args.slice(0, depth) as string[]
-      const options = args[depth] as { readonly output: Format; readonly watch?: boolean }
-      const scoped = await session(options)
-      const print = async () =>
-        context.write(printList(await noun.list(scoped, within), resource.columns, printing(options)))
-      await print()
-      const path = options.watch ? ((await noun.watchPath(scoped, within)) ?? '/load-balancers') : null
-      if (path === null) return
-      let known = false
-      for await (const line of watch<{ type: string }>(scoped, `${path}?watch=1`, context.signal)) {
-        // Objects that exist come first, up to a bookmark: they have been printed already.
-        if (line.type === 'BOOKMARK') known = true
-        else if (known) await print()
+    this.#act(list, async ({ within, options }) => {
+      const session = await this.#session(options)
+      const print = async () => {
+        const rows = await this.#noun.list(session, within)
+        this.#context.write(printList(rows, this.#resource.columns, this.#printing(options)))
       }
+      await print()
+      if (options.watch) await this.#printAtChanges(session, within, print)
     })
   }
-  if (resource.verbs.includes('show'))
-    takesProject(verb('show', `shows one ${resource.title}`, '<name>'))
-      .addOption(output())
-      .action(async (...args: unknown[]) => {
-        const options = args[depth + 1] as { readonly output: Format }
-        const row = await noun.show(await session(options), args.slice(0, depth) as string[], args[depth] as string)
-        context.write(printOne(row, resource.columns, printing(options)))
-      })
-  if (resource.verbs.includes('create')) {
-    const create = verb('create', `creates one ${resource.title}`, '<name>').addOption(output())
-    for (const { flags, description, required } of fieldsOf(resource, 'create'))
+
+  addShow(): void {
+    const show = this.#verb('show', `shows one ${this.#resource.title}`, 'name')
+    this.#takeProject(show)
+    this.#act(withOutput(show), async ({ within, name, options }) => {
+      this.#print(await this.#noun.show(await this.#session(options), within, name), this.#resource.columns, options)
+    })
+  }
+
+  addCreate(): void {
+    const { columns, shownOnce = [], title } = this.#resource
+    const create = withOutput(this.#verb('create', `creates one ${title}`, 'name'))
+    const fields = fieldsOf(this.#resource, 'create')
+    for (const { flags, description, required } of fields)
       if (required) create.requiredOption(flags, description)
       else create.option(flags, description)
-    takesProject(create)
-    create.action(async (...args: unknown[]) => {
-      const options = args[depth + 1] as { readonly output: Format }
-      const body = bodyOfVerb('create', args[depth + 1])
-      // If an object has an owner, `--project` names the owner of the new one; other names are global.
-      const inBody = fieldsOf(resource, 'create').some(({ field }) => field === 'project')
-      const row = await noun.create(
-        await session(inBody ? {} : options),
-        args.slice(0, depth) as string[],
-        args[depth] as string,
-        body,
-      )
-      const columns = [...resource.columns, ...(resource.shownOnce ?? [])]
-      context.write(printOne(row, columns, printing(options)))
+    this.#takeProject(create)
+    // If an object has an owner, `--project` names the owner of the new one; other names are global.
+    const namesOwner = fields.some(({ field }) => field === 'project')
+    this.#act(create, async ({ within, name, options }) => {
+      const body = this.#body('create', options)
+      const session = namesOwner ? sessionOf(this.#context) : await this.#session(options)
+      this.#print(await this.#noun.create(session, within, name, body), [...columns, ...shownOnce], options)
     })
   }
-  const change = noun.set?.bind(noun)
-  if (resource.verbs.includes('set') && change !== undefined) {
-    const set = verb('set', `changes one ${resource.title}; other fields stay`, '<name>').addOption(output())
-    for (const { flags, description } of fieldsOf(resource, 'set')) set.option(flags, description)
-    takesProject(set)
-    set.action(async (...args: unknown[]) => {
-      const options = args[depth + 1] as { readonly output: Format }
-      const body = bodyOfVerb('set', args[depth + 1])
+
+  addSet(change: NonNullable<Noun['set']>): void {
+    const { columns, title } = this.#resource
+    const set = withOutput(this.#verb('set', `changes one ${title}; other fields stay`, 'name'))
+    for (const { flags, description } of fieldsOf(this.#resource, 'set')) set.option(flags, description)
+    this.#takeProject(set)
+    this.#act(set, async ({ within, name, options }) => {
+      const body = this.#body('set', options)
       if (Object.keys(body).length === 0) throw new UsageError('nothing to change: name a flag (--help lists them)')
-      const row = await change(await session(options), args.slice(0, depth) as string[], args[depth] as string, body)
-      context.write(printOne(row, resource.columns, printing(options)))
+      this.#print(await change(await this.#session(options), within, name, body), columns, options)
     })
   }
-  if (resource.verbs.includes('delete'))
-    takesProject(verb('delete', `deletes one ${resource.title}`, '<name>')).action(async (...args: unknown[]) => {
-      await noun.delete(await session(args[depth + 1]), args.slice(0, depth) as string[], args[depth] as string)
-      context.write(`Deleted ${resource.title} ${args[depth] as string}.\n`)
+
+  addDelete(): void {
+    const { title } = this.#resource
+    const remove = this.#verb('delete', `deletes one ${title}`, 'name')
+    this.#takeProject(remove)
+    this.#act(remove, async ({ within, name, options }) => {
+      await this.#noun.delete(await this.#session(options), within, name)
+      this.#context.write(`Deleted ${title} ${name}.\n`)
     })
+  }
+
+  /** A verb with its arguments: the names of the enclosing objects, then `argument`. */
+  #verb(name: string, description: string, argument: 'name' | null): Command {
+    const verb = this.#command.command(name).description(description)
+    for (const parent of this.#resource.within) verb.argument(`<${parent}>`)
+    if (argument !== null) verb.argument(`<${argument}>`)
+    return verb
+  }
+
+  /** Adds `--project` where several projects may use one name, unless the verb has a flag of that name. */
+  #takeProject(verb: Command): void {
+    if (isOwned(this.#resource) && !verb.options.some(({ long }) => long === '--project'))
+      verb.option('--project <project>', 'the project of the names, if several use one')
+  }
+
+  #act(verb: Command, action: (given: Given) => Promise<void>): void {
+    const depth = this.#resource.within.length
+    verb.action(async (...args: unknown[]) => {
+      const names = args.slice(0, verb.registeredArguments.length) as string[]
+      const options = args[names.length] as Given['options']
+      await action({ within: names.slice(0, depth), name: names[depth] ?? '', options })
+    })
+  }
+
+  /** The session for a call with these options. */
+  #session({ project }: Options): Promise<ScopedSession> {
+    return scopedTo(sessionOf(this.#context), isOwned(this.#resource) ? project : undefined)
+  }
+
+  #body(verb: 'create' | 'set', options: Given['options']): Row {
+    const fields = bodyOf(fieldsOf(this.#resource, verb), options)
+    return this.#resource.body?.(fields) ?? fields
+  }
+
+  #printing({ output: format }: Options) {
+    return { format, colour: this.#context.colour }
+  }
+
+  #print(row: Row, columns: readonly Column[], options: Options): void {
+    this.#context.write(printOne(row, columns, this.#printing(options)))
+  }
+
+  async #printAtChanges(session: ScopedSession, within: readonly string[], print: () => Promise<void>): Promise<void> {
+    // An object inside a load balancer has no watch of its own: it changes with the load balancer.
+    const path = (await this.#noun.watchPath(session, within)) ?? '/load-balancers'
+    let known = false
+    for await (const line of watch<{ type: string }>(session, `${path}?watch=1`, this.#context.signal)) {
+      // Objects that exist come first, up to a bookmark: they have been printed already.
+      if (line.type === 'BOOKMARK') known = true
+      else if (known) await print()
+    }
+  }
 }
+
+const withOutput = (verb: Command): Command =>
+  verb.addOption(new Option('-o, --output <format>', 'output format').choices([...FORMATS]).default('table'))
