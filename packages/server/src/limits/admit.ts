@@ -94,15 +94,8 @@ export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): v
   })
   scope.addHook('onSend', (request, reply, payload, done) => {
     const asker = askers.get(request)
-    if (asker !== undefined) {
-      const { socket } = request.raw
-      const before = writtenBytes(socket)
-      if (typeof payload === 'string' || Buffer.isBuffer(payload))
-        shares.charge(asker.who, payload.length / BYTES_OF_A_UNIT)
-      // A streamed answer is charged when it has ended or its reader has gone.
-      else if (payload !== null && payload !== undefined)
-        reply.raw.once('close', () => shares.charge(asker.who, (writtenBytes(socket) - before) / BYTES_OF_A_UNIT))
-    }
+    if (asker !== undefined)
+      onAnswerBytes(request, reply, payload, (bytes) => shares.charge(asker.who, bytes / BYTES_OF_A_UNIT))
     if (!request.raw.complete && bodyBytes(request) > MOST_UNREAD_BYTES) reply.header('connection', 'close')
     done()
   })
@@ -116,6 +109,21 @@ async function* inTurns(body: Readable, turn: () => Promise<void>): AsyncGenerat
       yield sent.subarray(at, at + BYTES_OF_A_UNIT)
     }
   await turn()
+}
+
+/** Calls back with the size of an answer. That of a streamed one is known when it has ended or its reader has gone. */
+function onAnswerBytes(
+  { raw: { socket } }: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  charge: (bytes: number) => void,
+): void {
+  if (payload === null || payload === undefined) return
+  if (typeof payload === 'string' || Buffer.isBuffer(payload)) charge(payload.length)
+  else {
+    const before = writtenBytes(socket)
+    reply.raw.once('close', () => charge(writtenBytes(socket) - before))
+  }
 }
 
 /** Bytes written to a connection. The socket of an injected request counts none. */

@@ -44,28 +44,18 @@ export async function watchCollection<K extends Kind>(
   const turn = () => context.turns.next(shareOf(principal))
   const writeAnyhow = lineWriter(raw, { signal, over, stream, turn, cutOff: () => gone.abort() })
   const write: WriteLine = (make) => writeAnyhow(() => (reader.lost.aborted ? null : make()))
-  const sent = from === null ? new Set<string>() : null
-  const lines = linesOf(collection, context, queryValue(request, 'brief') === '1')
-  const unsubscribe = followStatus(collection, context, call, sent, lines, write)
+  const watch: Watch<K> = {
+    ...{ collection, context, principal, write },
+    sent: from === null ? new Set() : null,
+    lines: linesOf(collection, context, queryValue(request, 'brief') === '1'),
+  }
+  const unsubscribe = followStatus(watch)
   try {
     const start = (from ?? (await context.store.revision())) as Revision
-    if (from === null) {
-      await context.view.caughtUp(start)
-      for (const object of context.view.list(collection.kind))
-        if (collection.visible(principal, object)) {
-          await write(() => {
-            sent?.add(object.id)
-            return lines.of(object, 'ADDED')
-          })
-          if (over.aborted) break
-        }
-      await write(() => ({ type: 'BOOKMARK', revision: start }))
-    }
+    if (from === null) await writeExisting(watch, start, over)
     const scope = scopeOf(collection, principal)
-    for await (const change of context.store.watch({ kinds: [collection.kind], scope, from: start, signal: over })) {
-      if (change.type === 'delete') sent?.delete(change.ref.id)
-      await writeChange(collection, context, call, change, sent, lines, write)
-    }
+    for await (const change of context.store.watch({ kinds: [collection.kind], scope, from: start, signal: over }))
+      await writeChange(watch, change)
     if (reader.refusal !== null) throw reader.refusal
   } catch (thrown) {
     const error = reader.refusal ?? thrown
@@ -79,6 +69,17 @@ export async function watchCollection<K extends Kind>(
     // A closing server has already closed idle connections. This one would keep it waiting.
     raw.end(() => context.closing.aborted && socket?.end())
   }
+}
+
+/** An open watch. */
+interface Watch<K extends Kind> {
+  readonly collection: Collection<K>
+  readonly context: NativeContext
+  readonly principal: Principal
+  readonly lines: Lines<K>
+  readonly write: WriteLine
+  /** Ids of the objects that the reader has received; null when it resumes: then it may have received any. */
+  readonly sent: Set<string> | null
 }
 
 /** The project that a watch is limited to; undefined for all. A caller without a project sees nothing of anybody. */
@@ -104,17 +105,31 @@ function linesOf<K extends Kind>(collection: Collection<K>, context: NativeConte
   }
 }
 
+/** Sends the objects that exist, and then a bookmark of the revision at which the changes begin. */
+async function writeExisting<K extends Kind>(
+  { collection: { kind, visible }, context, principal, sent, lines, write }: Watch<K>,
+  start: Revision,
+  over: AbortSignal,
+): Promise<void> {
+  await context.view.caughtUp(start)
+  for (const object of context.view.list(kind)) {
+    if (!visible(principal, object)) continue
+    await write(() => {
+      sent?.add(object.id)
+      return lines.of(object, 'ADDED')
+    })
+    if (over.aborted) break
+  }
+  await write(() => ({ type: 'BOOKMARK', revision: start }))
+}
+
 async function writeChange<K extends Kind>(
-  { kind, visible }: Collection<K>,
-  context: NativeContext,
-  { principal }: Call<undefined>,
+  { collection: { kind, visible }, context, principal, sent, lines, write }: Watch<K>,
   change: Change,
-  sent: Set<string> | null,
-  lines: Lines<K>,
-  write: WriteLine,
 ): Promise<void> {
   if (change.type === 'bookmark') return write(() => ({ type: 'BOOKMARK', revision: change.revision }))
   if (change.type === 'delete') {
+    sent?.delete(change.ref.id)
     lines.forget(change.ref.id)
     if (!isAdmin(principal) && change.scope !== principal.projectId) return
     return write(() => ({ type: 'DELETED', object: { id: change.ref.id }, revision: change.revision }))
@@ -134,15 +149,14 @@ async function writeChange<K extends Kind>(
  * Follows statuses, which are not stored. A change is sent as MODIFIED, without a revision. Several changes before the
  * line is made are one line.
  */
-function followStatus<K extends Kind>(
-  collection: Collection<K>,
-  context: NativeContext,
-  { principal }: Call<undefined>,
-  sent: ReadonlySet<string> | null,
-  lines: Lines<K>,
-  write: WriteLine,
-): () => void {
-  const { kind, visible } = collection
+function followStatus<K extends Kind>({
+  collection: { kind, visible },
+  context,
+  principal,
+  sent,
+  lines,
+  write,
+}: Watch<K>): () => void {
   if (kind !== 'loadBalancer' && kind !== 'node') return () => {}
   const due = new Set<string>()
   return context.status.onChange((changedKind, id) => {
