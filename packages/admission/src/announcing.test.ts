@@ -130,7 +130,7 @@ it("a node's claim of an address that is not of the fabric is refused, and takes
     expect(refused).toMatchObject({ code: 'AddressForbidden', field: 'fabricAddress' })
   }
   expect(office.view.get('node', id)?.value.seenFabricAddress).toBeNull()
-  // A tenant names it as before.
+  // The tenant's request names the pool as before.
   const vips = [{ from: 'pool', poolId: office.pool.id, address: null }] as const
   const pools = [poolOf(randomUUID(), [memberOf(randomUUID(), '10.0.0.9')])]
   await office.admission.createLoadBalancer({ ...draftOf(office.project.id, [...vips]), pools })
@@ -152,7 +152,7 @@ describe('without configured networks of the fabric', () => {
     await admission.seeFabricAddress(one.id, '198.51.100.1')
     await admission.seeFabricAddress(two.id, '203.0.113.2')
     await admission.changeNode(three.id, { fabricAddress: '2001:db8:f::3' })
-    // Compromised, it claims addresses that tenants' members may have.
+    // A compromised node claims addresses that tenants' members may have.
     for (const address of ['10.0.0.9', '198.51.101.1', '2001:db8:e::1', '::ffff:10.0.0.9']) {
       const refused = await refusal(admission.seeFabricAddress(one.id, address))
       expect(refused).toMatchObject({ code: 'AddressForbidden', field: 'fabricAddress' })

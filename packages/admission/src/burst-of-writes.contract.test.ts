@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { draftOf, type Office, openOffice } from './testing/office.ts'
 
 const PROJECTS = 50
-/** Changes that each of them has under way at once. */
+/** How many changes each writer has under way at once. */
 const AT_ONCE = 4
 const TRIES = byLength(20, 200)
 
@@ -63,7 +63,7 @@ test('F18: in a burst of 50 projects a write of another waits for one flush, and
   isOver = true
   await Promise.all(burst)
 
-  // A flush has one change of each load balancer at most.
+  // A flush contains at most one change of each load balancer.
   expect(Math.max(...before)).toBeLessThanOrEqual(PROJECTS)
   expect(stored.length).toBeGreaterThan(PROJECTS)
   expect(busy.map(descriptionOf)).toEqual(busy.map((id) => last.get(id)))

@@ -276,7 +276,7 @@ describe('createLoadBalancer refuses', () => {
     expect(error.message).not.toMatch(/\{\w+\}/)
     expect(office.holdings()).toEqual(before)
     expect(office.admission.quotaOf(office.project.id).used).toEqual(used)
-    // No address was lost: the first one is still to be had.
+    // No address was lost: the first one is still free.
     const first = await office.admission.createLoadBalancer(draftOf(office.project.id, [fromPool()]))
     expect(first.vips[0]?.address).toBe('192.0.2.10')
   })

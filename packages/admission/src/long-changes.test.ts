@@ -132,7 +132,7 @@ test('one that is refused names the field, and changes nothing', async () => {
   )
   await expect(changing).rejects.toMatchObject({ params: { field: 'pools[0].members[300].weight' } })
   expect(office.view.get('loadBalancer', id)?.value).toMatchObject({ pools: [], generation: 1 })
-  // The next one does not wait for it.
+  // The next change does not wait for the long one.
   await expect(office.admission.changeLoadBalancer(id, () => ({ description: 'next' }))).resolves.toMatchObject({
     description: 'next',
   })

@@ -37,7 +37,7 @@ test('a project can name the groups that are open to it; others look as if they 
     const absent = await refusal(create(projectId, nowhere))
     expect(absent.message.replace(nowhere, group.id)).toBe(refused.message)
   }
-  // What names none is in the default group, whoever's it is.
+  // A load balancer that names no group is in the default group, of whatever project it is.
   expect((await create(stranger.id, null)).nodeGroupId).toBeNull()
 })
 

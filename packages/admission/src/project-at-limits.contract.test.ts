@@ -20,7 +20,7 @@ afterEach(() => rm(directory, { recursive: true }))
 const id = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 const WIDE = '\u{1f9a6}'.repeat(127)
 
-/** What a start on the store takes, told by a process of its own. */
+/** The time and memory of a start on the store, measured in a process of its own. */
 async function started(database: string) {
   const script = path.join(import.meta.dirname, 'testing/store-start-program.ts')
   const { stdout } = await promisify(execFile)(process.execPath, [script, database])
@@ -88,7 +88,7 @@ test('the memory to open a store with a project at its limits follows the limit'
   const start = await started(full)
   expect(start.bytes).toBe(bytes)
   const grownBytes = start.rssBytes - base.rssBytes
-  // Texts as the database has them, as they are read, and what is made of them.
+  // The texts in the database, the texts as read, and the objects made of them.
   expect(grownBytes).toBeLessThan(8 * DEFAULT_QUOTA.bytes)
   recordFault({
     fault: 'a project fills all the room it has with text',

@@ -152,7 +152,7 @@ describe('createLoadBalancer also refuses', () => {
     expect((await create({}, request)).vips[0]?.address).toBe('198.51.100.2')
     await create({}, request)
     const before = office.holdings()
-    // The first VIP of the refused request could have been had: it is not lost.
+    // The first VIP of the refused request was free, and still is.
     const error = await refusal(office.admission.createLoadBalancer(draftOf(office.project.id, [fromPool(), request])))
     expect(error.message).toBe('Address pool small has 0 of 2 addresses free')
     expect(office.holdings()).toEqual(before)

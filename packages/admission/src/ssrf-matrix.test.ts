@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(() => office.close())
 
-/** What is not to be reached, in every form in which somebody may write it. */
+/** Addresses that must not be reached, in every form in which a client may write them. */
 const MATRIX: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.1', '127.255.255.254', '::1', '0:0:0:0:0:0:0:1'],
   'this network': ['0.0.0.0', '0.1.2.3', '::'],
@@ -67,7 +67,7 @@ const createLogging = (address: string) => {
   const listener = listenerOf(randomUUID(), 80, { protocol: 'http', accessLog })
   return office.admission.createLoadBalancer(draftOf(office.project.id, [fromPool()], { listeners: [listener] }))
 }
-/** By the deny list or the address's own form, whatever the tenant's networks are. */
+/** Refused by the deny list or by the address's form, whatever the tenant's networks are. */
 const CODES = ['AddressForbidden', 'InvalidField']
 
 describe('no member leads to', () => {

@@ -66,13 +66,7 @@ async function checkRefusals(trial: Trial, path: string): Promise<void> {
     ['a load balancer without a network', 400, 'POST', '/loadbalancers', { name: `${prefix}-bad` }],
     ['an unknown attribute', 400, 'POST', '/loadbalancers', { ...vip, name: `${prefix}-bad`, colour: 'red' }],
     ['a name that is too long', 400, 'POST', '/loadbalancers', { ...vip, name: `${prefix}-${'x'.repeat(256)}` }],
-    [
-      'an unknown provider',
-      400,
-      'POST',
-      '/loadbalancers',
-      { ...vip, name: `${prefix}-bad`, provider: 'nobody' },
-    ],
+    ['an unknown provider', 400, 'POST', '/loadbalancers', { ...vip, name: `${prefix}-bad`, provider: 'nobody' }],
     ['another address of a load balancer', 400, 'PUT', path, { vip_address: '192.0.2.250' }],
     ['an unknown load balancer', 404, 'GET', `/loadbalancers/${NOBODY}`, null],
     ['a change of an unknown one', 404, 'PUT', `/loadbalancers/${NOBODY}`, { name: 'x' }],
@@ -83,9 +77,7 @@ async function checkRefusals(trial: Trial, path: string): Promise<void> {
       trial.expect(status, method, at, fields === null ? undefined : { loadbalancer: fields }),
     )
   for (const plural of ['listeners', 'pools', 'healthmonitors', 'l7policies'])
-    await trial.check(`an unknown one of ${plural} is 404`, () =>
-      trial.expect(404, 'GET', `/${plural}/${NOBODY}`),
-    )
+    await trial.check(`an unknown one of ${plural} is 404`, () => trial.expect(404, 'GET', `/${plural}/${NOBODY}`))
 }
 
 /** Checks that another project neither sees nor changes a load balancer whose id it knows: ids are no secret. */

@@ -164,7 +164,9 @@ export function mustShow(shown: Attributes, fields: Attributes): void {
       throw new CheckFailed(`${name} is not shown`)
     }
     if (!same(shown[name], wanted))
-      throw new CheckFailed(`${name} is shown as ${JSON.stringify(shown[name])}, but was written as ${JSON.stringify(wanted)}`)
+      throw new CheckFailed(
+        `${name} is shown as ${JSON.stringify(shown[name])}, but was written as ${JSON.stringify(wanted)}`,
+      )
   }
 }
 

@@ -70,7 +70,7 @@ const verdicts = (steps: readonly (Step | Outcome)[]) => Object.fromEntries(step
 const ALL = ['lb', 'pool', 'member', 'listener', 'policy', 'rule']
 const every = (result: string) => Object.fromEntries(ALL.map((id) => [id, result]))
 
-/** What there is after all creations. */
+/** The inventory after everything was created. */
 function created(steps: readonly Step[]): Inventory {
   const bodies = steps.flatMap(({ request }) => (request === null ? [] : [request.body]))
   const attributes = (id: string) => {

@@ -80,7 +80,7 @@ describe('identity', () => {
       'load-balancer',
       'network',
     ])
-    // What all others are asked of is the program that is installed, loaded once.
+    // The other tests send commands to one process that has the program loaded. Here the installed program itself runs.
     const env = { PATH: '/usr/bin:/bin', ...admin() }
     const installed = await runCommand([INSTALLED, 'catalog', 'list', '-f', 'json'], { env })
     expect(JSON.parse(installed.stdout)).toEqual(services)
@@ -211,7 +211,7 @@ describe('network', () => {
     expect(await list(admin(), 'port', 'list', '--fixed-ip', 'ip-address=10.7.0.9')).toHaveLength(1)
     expect((await run(admin(), ['port', 'create', 'other', ...args])).stderr).toContain('already in use')
     await openstack(admin(), 'port', 'delete', 'mine')
-    // What stays is the subnet's gateway, which is no port of anybody's.
+    // The port that remains is the subnet's gateway, which belongs to no project.
     expect(await list(admin(), 'port', 'list', '--project', 'admin')).toEqual([])
   })
 

@@ -49,7 +49,7 @@ import { RoundTurns } from './turns/round-turns.ts'
 
 export const ADMIN_PASSWORD = 'admin-password'
 
-/** Answers every status as before any report. Tests may set statuses. */
+/** Answers every status as if no node had reported. Tests may set statuses. */
 class TestStatus implements StatusReader {
   readonly loadBalancers = new Map<string, Partial<LoadBalancerStatus>>()
   readonly nodes = new Map<string, Partial<NodeStatus>>()

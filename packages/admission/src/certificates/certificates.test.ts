@@ -429,9 +429,7 @@ describe('a list of users', () => {
     const change = (of: string, to: object) => refused(office.admission.changeCertificate(of, to))
     expect(await change(id, { chain: one.certificate, key: one.key })).toContain('users')
     expect(await change(shown, { users: `joe:${SHA}` })).toContain('this is no list of users')
-    expect(await change(id, { chain: one.certificate, users: `joe:${SHA}` })).toContain(
-      'cannot be combined with chain',
-    )
+    expect(await change(id, { chain: one.certificate, users: `joe:${SHA}` })).toContain('cannot be combined with chain')
     expect(await refused(office.admission.createCertificate({ ...list('joe:secret'), tags: [] }))).toContain('line 1')
     expect(await refused(office.admission.createCertificate({ projectId: office.project.id, name: 'a' }))).toContain(
       'chain',

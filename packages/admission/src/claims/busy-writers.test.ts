@@ -10,7 +10,7 @@ test('a project yields while another that writes has fewer changes at once', asy
   writers.begin('quiet')()
   expect([writers.yields('busy'), writers.yields('quiet')]).toEqual([true, false])
 
-  // Also between its changes, until it has not written for a while.
+  // A writer stays busy between its changes, until it has not written for a while.
   for (const end of over) end()
   writers.begin('busy')
   expect(writers.yields('busy')).toBe(true)

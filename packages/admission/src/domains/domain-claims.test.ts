@@ -92,7 +92,7 @@ test.each([
   const second = await claim(ours)
   expect(await conclude(second, PRESENT)).toMatchObject(expected)
   expect(await conclude(first, PRESENT)).toMatchObject({ state: 'proven' })
-  // It comes free with its record.
+  // The domain is free again once its record is gone.
   await conclude(first, ABSENT)
   office.later(GRACE_MS)
   await conclude(first, ABSENT)

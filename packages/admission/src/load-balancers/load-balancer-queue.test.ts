@@ -46,7 +46,7 @@ test('changes of a project are answered one a round, and those of another at onc
   expect(counts[0]).toBeLessThanOrEqual(3)
   expect(counts.every((count, at) => count - (counts[at - 1] ?? count) <= 1)).toBe(true)
   await Promise.all(all)
-  // In order, as they were applied.
+  // In the order in which they were applied.
   expect(answered.filter((name) => name !== 'quiet')).toEqual(Array.from({ length: CHANGES }, (_, n) => `busy${n}`))
 })
 

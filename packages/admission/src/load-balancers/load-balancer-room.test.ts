@@ -23,13 +23,13 @@ const wordy = (first: number, count: number, tags = 100) =>
 
 const vips = () =>
   [{ from: 'subnet', networkId: office.network.id, subnetId: office.subnet.id, address: null }] as const
-/** Of load balancers alone. */
+/** The bytes that the load balancers alone use. */
 const bytesUsed = () => office.admission.quotaOf(office.project.id).used.bytes - networkBytes()
 const networkBytes = () =>
   office.view
     .list('network', { projectId: office.project.id })
     .reduce((sum, network) => sum + Buffer.byteLength(JSON.stringify(network)), 0)
-/** What it takes as JSON, part by part. */
+/** The size of a load balancer's JSON, part by part. */
 const measured = ({ listeners, pools, ...head }: LoadBalancer): number =>
   [
     { ...head, listeners: [], pools: [] },
@@ -114,7 +114,7 @@ test('subnets and routes count, and a refusal for bytes changes nothing', async 
   const draft = { name: WIDE, description: WIDE, cidr: 'fd00:7::/64', gatewayIp: 'fd00:7::1', nodeRange: null }
   await admission.setQuota(project.id, { bytes: networkBytes() + 100 })
   expect(await refusal(admission.addSubnet(network.id, draft))).toMatchObject({ code: 'OverQuota' })
-  // What is over may shrink.
+  // A load balancer over the limit may still shrink.
   await admission.setNetworkRoutes(network.id, [])
   expect(admission.quotaOf(project.id).used.bytes).toBe(networkBytes())
 })

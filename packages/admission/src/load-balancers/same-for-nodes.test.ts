@@ -5,7 +5,7 @@ import { sameForNodes } from './same-for-nodes.ts'
 
 const PROSE = ['name', 'description', 'tags', 'createdAt', 'updatedAt']
 
-/** The slow and plain way: both as texts, without what no node sees. */
+/** The slow and plain comparison: both as texts, without the fields that no node sees. */
 const sameTexts = (before: unknown, after: unknown): boolean => {
   const text = (value: unknown): string =>
     JSON.stringify(value, (_, field: unknown) => {

@@ -41,13 +41,13 @@ describe('an address pool that is draining', () => {
     await drain(true)
     const { vips } = await admission.changeLoadBalancer(taken.id, () => ({ name: 'renamed' }))
     expect(vips).toEqual(taken.vips)
-    // An address that was reserved before is no new one.
+    // An address that was reserved before does not count as a new one.
     const onKept = draftOf(project.id, [{ from: 'port', portId: kept.portId }])
     expect((await admission.createLoadBalancer(onKept)).vips[0]?.address).toBe(kept.address)
     expect(await refusal(admission.addVip(taken.id, from(pool.id)))).toMatchObject(refused('poolId'))
     await admission.deleteLoadBalancer(taken.id, { cascade: true })
     expect(view.get('address', taken.vips[0]?.addressId ?? '')?.value.quarantineUntil).not.toBeNull()
-    // It rests for this very project, which gets it back only when the pool gives addresses again.
+    // It is in quarantine for this project, which gets it back only when the pool gives addresses again.
     const again = draftOf(project.id, [from(pool.id, taken.vips[0]?.address)])
     expect(await refusal(admission.createLoadBalancer(again))).toMatchObject(refused('vips[0].poolId'))
   })

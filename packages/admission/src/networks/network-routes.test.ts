@@ -109,7 +109,7 @@ describe('routes of a network', () => {
     await set(route('10.244.3.0/24'))
     const [v4, v6] = office.view.get('network', office.network.id)!.value.subnets
     await balance(POD, { subnetId: v4!.id })
-    // A subnet of the other IP version says only which network.
+    // A subnet of the other IP version only tells the network.
     expect(await balance('10.244.3.12', { subnetId: v6!.id })).toMatchObject({ networkId: office.network.id })
     expect(await refusal(balance('10.244.4.12', { subnetId: v6!.id }))).toMatchObject({ code: 'AddressOutsideSubnet' })
     expect(await refusal(balance('10.244.4.12', { subnetId: v4!.id }))).toMatchObject({ code: 'AddressOutsideSubnet' })

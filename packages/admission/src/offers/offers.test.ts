@@ -134,7 +134,7 @@ describe('a class', () => {
     })
     for (const [field, value] of [
       ['headerBytes', 1023],
-      // What shared proxies have no room for.
+      // The shared proxies have no memory for it.
       ['headerBytes', 12_289],
       ['headerBytes', 65_537],
       ['bodyBytes', 0],

@@ -22,6 +22,6 @@ test('runs at most so many at a time, the others in order, also after one that f
   expect(begun).toEqual(['a', 'b', 'c', 'd'])
   for (const name of ['c', 'd']) ends.get(name)!.resolve(name)
   await settled
-  // Everybody is gone: there is room again.
+  // All have left, so there is room again.
   expect(await semaphore.run(async () => 'e')).toBe('e')
 })

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const MODULE = join(import.meta.dirname, 'start-garbage.ts')
 
-/** Heap in MB before and after, in a process of its own that made so much garbage and holds so much. */
+/** The heap in MB before and after, in a process of its own with this much garbage and this much live memory. */
 function collected(garbageMb: number, heldMb: number): readonly [before: number, after: number] {
   const program = `
     const { collectStartGarbage } = await import(${JSON.stringify(MODULE)})

@@ -37,7 +37,7 @@ const written = async (): Promise<string> => {
 
 describe('what is audited', () => {
   const ABSENT = '00000000-0000-4000-8000-000000000000'
-  // Method, path, whose token, what is sent; what of the record is fixed.
+  // Method, path, whose token, the body; the fields of the record that do not vary.
   test.each<[string, Method, string, 'member' | 'admin' | 'nobody', unknown, Partial<AuditRecord>]>([
     ['a write', 'POST', '/api/v1/networks', 'member', { name: 'n' }, { surface: 'native', status: 201, code: null }],
     [
@@ -163,7 +163,7 @@ test('no password, token or secret is written', async () => {
   const text = await written()
   expect(text.split('\n').length).toBeGreaterThan(15)
   for (const secret of [CANARY, ADMIN_PASSWORD, admin, member.token, stranger.token]) expect(text).not.toContain(secret)
-  // The hash finds a token in the store: only enough of it to tell two apart.
+  // The whole hash would find a token in the store. The record has only enough of it to tell two tokens apart.
   for (const token of bed.view.list('token')) expect(text).not.toContain(token.id.slice(0, 13))
 })
 
@@ -185,7 +185,7 @@ describe('who may read the audit log', () => {
 
   test("another project's records are invisible, whatever the query", async () => {
     const made = await bed.ask('POST', '/api/v1/networks', member.token, { name: 'mine' })
-    // A try on what is another's is seen by the one who tried alone.
+    // Only the project that tried sees an attempt on another project's object.
     expect((await bed.ask('DELETE', `/api/v1/networks/${made.body.id}`, stranger.token)).status).toBe(404)
     for (const query of ['', `?project=${projectId}`, `?user=${member.userId}`, '?user=m', '?user=admin'])
       for (const each of await audit(stranger.token, query)) expect(each.userName).not.toBe('m')

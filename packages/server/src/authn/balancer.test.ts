@@ -9,7 +9,7 @@ let member: string
 let projectId: string
 let networkId: string
 let poolId: string
-/** What is another project's. */
+/** The objects of another project. */
 let foreign: { readonly projectId: string; readonly networkId: string; readonly loadBalancerId: string }
 
 beforeAll(async () => {
@@ -38,7 +38,9 @@ afterAll(() => bed.close())
 const call = (method: string, url: string, token: string | null, payload?: unknown) =>
   bed.ask(method as Method, url, token, payload)
 
-/** Every operation of the native API: whether role `balancer` suffices. A new one has to be put somewhere. */
+/**
+ * For every operation of the native API: whether role `balancer` suffices. A new operation must be added to one of them.
+ */
 const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'POST /tokens': 'may',
   'GET /tokens/current': 'may',
@@ -150,7 +152,7 @@ const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'DELETE /users/:id': 'must not',
 }
 
-/** What of the facades is not refused: it needs no token, or is about the token that asks. */
+/** The requests to the facades that are not refused: they need no token, or concern the token that asks. */
 const FACADES = new Set([
   'GET /identity/',
   'GET /identity',

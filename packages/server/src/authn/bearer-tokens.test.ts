@@ -86,7 +86,7 @@ test("a service account token's own claims are not trusted: not algorithm, key o
 })
 
 test('an unknown name costs as much work as a wrong password, and takes a turn like any other', async () => {
-  // One or two are hashed, 32 of one user wait, and what comes on top is turned away: of somebody and of nobody alike.
+  // One or two are hashed, 32 of one user wait, and more are refused, for known and unknown users alike.
   const outcomes = async (name: string) => {
     const tries = Array.from({ length: 36 }, () =>
       bed.authenticator.loginWithPassword({ name }, 'wrong', null, '192.0.2.9').catch((error: Error) => error.message),

@@ -89,7 +89,7 @@ describe('FairTurns', () => {
         for (const result of results)
           if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'Unavailable' })
         expect(running).toBe(0)
-        // What is left over would be a turn that nobody gives back.
+        // If a turn had not been given back, this would wait for ever.
         await turns.run({ user: 'last', source: 'z' }, async () => {})
       }),
     )

@@ -18,7 +18,7 @@ beforeEach(() => {
 const fail = (times: number, user: (time: number) => string, address: (time: number) => string) => {
   for (let time = 0; time < times; time++) limiter.failed(user(time), address(time))
 }
-/** What became of a login so far. */
+/** The outcome of a login so far. */
 async function outcomeOf(user: string, address: string): Promise<{ readonly is: string }> {
   const outcome = { is: 'waiting' }
   limiter.turn(user, address).then(
@@ -74,7 +74,7 @@ describe('a source with many failures', () => {
       () => HERE,
     )
     expect(await outcomeOf('ann', HERE)).toEqual({ is: 'turn' })
-    // The first one begins the pace.
+    // The first new user may log in at once. The pace counts from there.
     expect(await outcomeOf('bob', HERE)).toEqual({ is: 'turn' })
     const next = await outcomeOf('eve', HERE)
     expect(next).toEqual({ is: 'waiting' })

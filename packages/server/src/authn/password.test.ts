@@ -3,7 +3,7 @@ import { waitFor } from '@spout/testkit'
 import { describe, expect, test } from 'vitest'
 import { Passwords } from './password.ts'
 
-/** Of each thread of this process: proc_pid_stat(5), the 17th field behind the name. */
+/** The nice value of each thread of this process: proc_pid_stat(5), the 17th field after the name. */
 const niceValues = (): readonly number[] =>
   readdirSync('/proc/self/task').map((thread) => {
     const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
@@ -11,7 +11,7 @@ const niceValues = (): readonly number[] =>
   })
 
 const ASKER = { user: 'ann', source: '192.0.2.1' }
-/** What is tested does not depend on the cost of a hash, unless it says so. */
+/** The tests do not depend on the cost of a hash, unless they say so. */
 const cheapPasswords = () => new Passwords({ log2N: 4 })
 
 describe('Passwords', () => {

@@ -2,7 +2,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../test-bed.ts'
 
-/** More than an answer holds that is made at once. */
+/** More objects than an answer that is made in one piece holds. */
 const COUNT = 600
 let bed: TestBed
 let admin: string

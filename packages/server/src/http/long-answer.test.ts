@@ -39,7 +39,7 @@ test('a long list is made as its reader takes it, and others have turns meanwhil
   app.get('/short', (_request, reply) => sendList(reply, turn, large.slice(0, 2), show, { revision: 'r' }))
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
   try {
-    // Nobody reads: what the sockets' buffers take is far less than all.
+    // The client does not read, and the sockets' buffers hold far less than the whole answer.
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       get(address, { agent: false }, resolve).on('error', reject)
     })

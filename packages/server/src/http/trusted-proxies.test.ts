@@ -28,7 +28,7 @@ describe('behind a trusted proxy a request is that of', () => {
   test.each([
     ['x-forwarded-for', { 'x-forwarded-for': '192.0.2.7' }, '192.0.2.7'],
     ['forwarded', { forwarded: 'for="[2001:db8::7]:80";proto=https' }, '2001:db8::7'],
-    // What the proxy does not set, the client may have sent.
+    // A header that the proxy does not set may be the client's.
     ['x-forwarded-for', { forwarded: 'for=192.0.2.7' }, PROXY],
     ['forwarded', { 'x-forwarded-for': '192.0.2.7' }, PROXY],
     ['proxy-protocol', { 'x-forwarded-for': '192.0.2.7', forwarded: 'for=192.0.2.7' }, PROXY],

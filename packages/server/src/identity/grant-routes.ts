@@ -12,6 +12,7 @@ import { roleById } from './role-routes.ts'
 /**
  * Where a role is granted: in a project, or on the domain. A grant on the domain allows nothing. It is kept for clients
  * that read it back.
+ */
 interface Target {
   readonly path: 'projects' | 'domains'
   /** @throws SpoutError NotFound */

@@ -99,7 +99,7 @@ describe('a user', () => {
     expect(shown.body.token.user).toMatchObject({ id, name: 'new' })
     expect((await login({ name: 'old', ...DOMAIN }, { id: project })).status).toBe(401)
     expect((await login({ name: 'new', ...DOMAIN }, { id: project })).status).toBe(201)
-    // Names are of a domain. There is one.
+    // Names are unique within a domain. There is only one domain.
     expect((await login({ name: 'new', domain: { name: 'elsewhere' } }, { id: project })).status).toBe(401)
     expect((await login({ id }, { name: 'of-users', domain: { name: 'elsewhere' } })).status).toBe(401)
   })

@@ -95,7 +95,7 @@ describe('a secret', () => {
     const read = await call('GET', `${secret}/payload`, undefined, { accept: 'text/plain' })
     expect(read).toMatchObject({ status: 200, text: CANARY })
     expect(read.headers['content-type']).toBe('text/plain')
-    // As clients did before there was a path for it.
+    // Older clients read the payload this way, before it had a path.
     expect(await call('GET', secret, undefined, { accept: 'text/plain' })).toMatchObject({ text: CANARY })
     expect((await call('DELETE', secret)).status).toBe(204)
     expect(await call('GET', secret)).toMatchObject({

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { KeystoneClient } from './keystone-client.ts'
 import { KeystoneTokens } from './keystone-tokens.ts'
 
-// What a Keystone that works never does, and what takes long. The rest is tested with a real one, in apps/control-plane.
+// Answers that a working Keystone never gives, and what takes long. apps/control-plane tests the rest with a real
+// Keystone.
 const PROJECT = '2882a8c3db4a43e6afbc86283e8298c6'
 const CACHE_MS = 60_000
 const OUTAGE_MS = 600_000
@@ -146,7 +147,7 @@ test('while it is away, known tokens go on for a while, and nobody else waits', 
     'member,reader',
     ...Array(2).fill('Keystone is not available: it answered 503'),
   ])
-  // The second and the third were told at once.
+  // Of these three, only the first asked Keystone.
   expect(questions()).toEqual(['a', 'a'])
   clock.stall(OUTAGE_MS)
   expect(await outcome('a')).toContain('503')

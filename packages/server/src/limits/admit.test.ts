@@ -28,7 +28,7 @@ let bodies: BodyBudget
 let port: number
 let finish: (() => void) | null
 let turn: () => Promise<void>
-/** Whose `/s/put` was handled. */
+/** The senders whose `/s/put` was handled. */
 let handled: (string | undefined)[]
 const sockets: Socket[] = []
 
@@ -77,7 +77,7 @@ afterEach(async () => {
   await app.close()
 })
 
-/** A connection and all that came on it. */
+/** A connection and all that it has received. */
 async function connected(): Promise<{ readonly socket: Socket; said(): string; ended(): boolean }> {
   const socket = connect(port, '127.0.0.1')
   sockets.push(socket)

@@ -100,7 +100,7 @@ describe('ArrivalTurns', () => {
       for (let pause = 0; pause < 5; pause++) await round()
       await clock.advance(2)
     }
-    // It is the first of its round: none of the hundred that wait is started before.
+    // It is the first of its round: it starts before any of the hundred that wait.
     expect(waited).toEqual(waited.map(() => 0))
     expect(started.length).toBeGreaterThan(PROJECTS * 2)
     isOver = true

@@ -70,7 +70,7 @@ describe('a read is answered ahead of the routes', () => {
     ['a text that was not made', '/known', { ...ours, accept: 'nothing' }, 'GET'],
   ])('not so: %s', async (_, path, headers, method) => {
     expect(await fromOf(path, headers as Record<string, string>, method)).toBe('route')
-    // It took nothing of its share.
+    // The read was not charged to the share.
     expect(await fromOf('/known', ours)).toBe('memory')
     expect(await fromOf('/known', ours)).toBe('memory')
   })

@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => shares.close())
 
-/** Notes when the turn came, or what was said. */
+/** Records when the turn came, or the refusal. */
 const ask = async (who: string): Promise<void> => {
   try {
     await shares.turn(who)
@@ -51,12 +51,12 @@ describe('turns', () => {
     order.length = 0
     const all = many.flatMap((who) => [ask(who), ask(who)])
     await round()
-    // He comes last, behind 60.
+    // This one is served last, after 60 others.
     all.push(ask('quiet'))
     await Promise.all(all)
     expect(order.indexOf('quiet')).toBeLessThanOrEqual(3 + 3)
     expect(order).toHaveLength(61)
-    // The others as fairly as ever: nobody is served twice before all were once.
+    // The others are served fairly as before: none twice before each once.
     const others = order.filter((who) => who !== 'quiet')
     expect(new Set(others.slice(0, 30)).size).toBe(30)
   })
@@ -172,7 +172,7 @@ describe('budgets', () => {
     await spend('first', 1)
     for (const who of ['second', 'third', 'fourth']) await ask(who)
     await round()
-    // Forgotten, and so as good as new.
+    // The share was forgotten, so it is like a new one.
     await ask('first')
     expect(order.at(-1)).toBe('first')
   })

@@ -75,7 +75,7 @@ class Table implements NodeStates {
 let aheadMs = 0
 /** How often the link looks for expired certificates. */
 const LOOK_MS = 20
-/** Looks that are to come once the test lets them; null for at once. */
+/** Collects the link's looks for expired certificates, so that the test runs them; null: they run at once. */
 let heldLooks: (() => void)[] | null = null
 const clock: Clock = {
   ...systemClock,
@@ -167,7 +167,7 @@ async function until(lines: AsyncIterator<readonly StateLine[]>, last: (line: St
   }
 }
 
-/** The types of the lines that an agent gets who asks for its state in its own way. */
+/** The types of the lines that come in answer to a GET of `path` with a node's identity, without the agents' client. */
 async function* typesAt({ ca, certificate: cert, key }: LinkIdentity, path: string): AsyncGenerator<string, undefined> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     httpsRequest(new URL(path, url), { ca, cert, key, agent: false }, resolve).on('error', reject).end()
@@ -335,7 +335,7 @@ describe('state and reports', () => {
   test('a control plane of another authority gets no report and no state is accepted from it', async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'spout-rogue-'))
     const other = await CertificateAuthority.open(elsewhere)
-    // It has the whole store, as who stole a backup would: all but the authority's key.
+    // The attacker has the whole store, as from a stolen backup, but not the authority's key.
     const rogue = new AgentLink({
       ...{ authority: other, store: bed.store, view: bed.view, admission: bed.admission, states: table, reports: sink },
       ...{ clock: systemClock, log: silentLogger(), listen: { host: '127.0.0.1', port: 0 }, hosts: ['127.0.0.1'] },
@@ -432,7 +432,7 @@ describe('a certificate that expires', () => {
     await waitFor(() => looks.length > 0, { what: 'the link to look for expired certificates' })
     heldLooks = null
     for (const look of looks) look()
-    // It asks for nothing, and is ended all the same.
+    // The connection is idle, and is ended all the same.
     expect(await ended).not.toBe(401)
     aheadMs = 0
     expect(await refusal(linkOf(identity).report(report(3), never))).toBe('accepted')

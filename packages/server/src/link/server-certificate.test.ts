@@ -42,7 +42,7 @@ interface Seen {
   readonly session: Buffer | null
 }
 
-/** Connects, asks for something so that what the server says after the handshake has come, and says what it saw. */
+/** Connects and sends a request, so that what the server sends after the handshake has arrived. @returns what it saw */
 const see = (options: ConnectionOptions = {}): Promise<Seen> =>
   new Promise((resolve, reject) => {
     let session: Buffer | null = null

@@ -47,7 +47,7 @@ class Table implements NodeStates {
   }
 }
 
-/** A reader that takes what was written at once whenever it is told to. */
+/** A reader that reads only when the test tells it to, and then everything. */
 class Reader extends Writable {
   readonly lines: { type: string; key?: string; entry?: NodeStateEntry }[] = []
   writes = 0

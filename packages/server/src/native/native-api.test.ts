@@ -335,7 +335,7 @@ describe('announcements', () => {
       body: { announcer: 'vrrp', vrrp: { profile: 'default', shards: 4, excludedRouterIds: [] }, bgp: null },
     })
     expect(new Set(made.body.vrrp.routerIds).size).toBe(4)
-    // What its nodes prove to know is nobody else's.
+    // The secret that the group's nodes share is in no answer.
     for (const shown of [made.body, (await call('GET', `/node-groups/${made.body.id}`, admin)).body])
       expect(shown).not.toHaveProperty('flowsKey')
     const path = `/node-groups/${made.body.id}`

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../test-bed.ts'
 
-// Objects that were another Neutron's keep their ids.
+// Objects that are taken over from another Neutron keep their ids.
 let bed: TestBed
 let admin: string
 let member: string

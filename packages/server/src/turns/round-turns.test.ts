@@ -55,7 +55,7 @@ test('while others ask, long work has a quarter of the time', async () => {
     await rounds(2)
     await clock.advance(0.5)
   }
-  // The first begins at once; a pause ends with the next half millisecond that this clock moves by.
+  // The first begins at once. A pause ends when the test's clock next advances, by half a millisecond.
   expect(made.length).toBeGreaterThanOrEqual(80)
   expect(made.length).toBeLessThanOrEqual(101)
 })

@@ -10,8 +10,8 @@ import { SqliteStore } from './sqlite-store.ts'
 import { StoreChild } from './testing/store-child.ts'
 
 /**
- * Writes into the file SYNCS which thread flushes, and holds the flush while the file HOLD exists. The thread that a process
- * began with has the process's id (gettid(2)): in Node.js it runs the event loop.
+ * Writes into the file SYNCS which thread flushes, and holds the flush while the file HOLD exists. The thread that a
+ * process began with has the process's id (gettid(2)): in Node.js it runs the event loop.
  */
 const SHIM = `
   #define _GNU_SOURCE
@@ -112,7 +112,7 @@ describe('a flush', () => {
     await child.call({ op: 'close' })
     const threads = await syncs()
     expect(threads.filter((thread) => thread === 'loop')).toEqual([])
-    // At least one a commit, and two a checkpoint: of the WAL and of the file.
+    // At least one flush per commit, and two per checkpoint: of the WAL and of the file.
     expect(threads.length).toBeGreaterThanOrEqual(30 + 2 * 2)
   })
 })

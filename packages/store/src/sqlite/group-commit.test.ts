@@ -153,7 +153,7 @@ describe('items that yield', () => {
     expect(flushes).toEqual([
       { batch: ['a'], atMs: 0 },
       { batch: ['b'], atMs: 8 },
-      // The pause was over when it came.
+      // The commit came after the pause was over.
       { batch: ['c'], atMs: 21 },
     ])
   })
@@ -186,7 +186,7 @@ describe('items that yield', () => {
       { batch: ['quiet'], atMs: 0 },
       { batch: ['quiet', 'busy'], atMs: 12 },
       { batch: ['quiet', 'busy'], atMs: 24 },
-      // It comes no more, and nobody waits longer.
+      // No `quiet` comes any more. `busy` waits for the longest pause, and no longer.
       { batch: ['busy'], atMs: 46 },
     ])
   })

@@ -11,7 +11,10 @@ import type { Pair } from './testing/store-process.ts'
 
 const KILLS = byLength(40, 200)
 const WRITERS = 8
-/** Counted from before the file is opened in every second life, and from the first acknowledged write in the others. */
+/**
+ * The step is counted from before the file is opened in every second life, and from the first acknowledged write in the
+ * others.
+ */
 const LONGEST_LIFE_MS = 60
 
 let directory: string
@@ -49,7 +52,7 @@ async function logAfter(store: Store, from: Revision): Promise<ReadonlyMap<Revis
 }
 
 interface Life {
-  /** What it left in the log, by revision. */
+  /** The commits that the killed process left in the log, by revision. */
   readonly pairs: ReadonlyMap<string, Pair>
   /** Commits that are not whole, or not the next of their writer. */
   readonly broken: readonly string[]
@@ -111,5 +114,6 @@ test(`kill -9, ${KILLS} times: nothing acknowledged is lost, nothing is half the
     await spare.kill()
   }
   expect(acknowledged).toBeGreaterThanOrEqual(KILLS / 2)
-  // It starts a process of Node.js for each kill, and ends with the last: three seconds each where all processors are taken.
+  // It starts a process of Node.js for each kill, and ends with the last: three seconds each where all processors are
+  // taken.
 }, 300_000)

@@ -117,7 +117,7 @@ describe('the file', () => {
     const later = await SqliteStore.open({ path })
     await later.commit([put('by-the-later-one')])
     await later.close()
-    // What a migration of the next release may do.
+    // A change that a migration of the next release may make.
     const added = `ALTER TABLE change ADD COLUMN origin TEXT NOT NULL DEFAULT '';
       CREATE TABLE tally (kind TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT;
       UPDATE schema_version SET version = 4`

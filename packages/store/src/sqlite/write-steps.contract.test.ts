@@ -7,14 +7,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts'
 
 const COMMITS = 90
-/** sqlite.org/fileformat2.html, section 4: a header, then frames of a header and a page. SQLite writes each by itself. */
+/**
+ * sqlite.org/fileformat2.html, section 4: a header, then frames of a header and a page. SQLite writes each by itself.
+ */
 const WAL_HEADER = 32
 const FRAME_HEADER = 24
 const PAGE = 4096
 const FRAME = FRAME_HEADER + PAGE
 
 interface Acknowledged {
-  /** How long the WAL was when the commit was acknowledged. */
+  /** The length of the WAL when the commit was acknowledged. */
   readonly walBytes: number
   readonly revision: string
   readonly stored: readonly string[]
@@ -43,7 +45,10 @@ async function found(database: Buffer, log: Buffer): Promise<Omit<Acknowledged, 
   }
 }
 
-/** Two objects at a time come, change and go; some are larger than a page. Copied as they are while the store has them open. */
+/**
+ * Creates, changes and deletes objects, two at a time, some larger than a page. Copies the files while the store is
+ * open.
+ */
 beforeAll(async () => {
   // In memory: what a crash left is read from files that are complete, so no disk has to flush a thousand times.
   directory = await mkdtemp('/dev/shm/spout-steps-')

@@ -171,7 +171,7 @@ test('a brief watch sends only edits of what it sent before', async () => {
     [['status', 'message'], 'set', ''],
     [['status', 'confirmedGeneration'], 'set', 2],
   ])
-  // What is as it was told is not told again.
+  // A status that is the same as before is not sent again.
   bed.status.set(one.id, { provisioning: 'active', reason: 'Programmed', message: '', confirmedGeneration: 2 })
   await call('PATCH', `/load-balancers/${one.id}`, { name: 'renamed' })
   const [, , , renamed] = await told(one.id, 4)
@@ -179,7 +179,7 @@ test('a brief watch sends only edits of what it sent before', async () => {
     [['name'], 'set', 'renamed'],
     [['updatedAt'], 'set', expect.any(String)],
   ])
-  // Said whole, with parts that are all made anew: nothing but what is other is told.
+  // The whole document is put, with all parts as new objects. The watch gets only the differences.
   const { listeners, pools } = await now(one.id)
   const fewer = pools.with(0, { ...pools[0], members: pools[0].members.slice(1) })
   await call('PUT', `/load-balancers/${one.id}`, { name: 'renamed', listeners, pools: fewer })

@@ -16,7 +16,7 @@ let member: string
 let reader: string
 let stranger: string
 let admin: string
-/** Everything that a client or an operator could read. */
+/** All text that a client or an operator could read. */
 let seen = ''
 
 beforeAll(async () => {
@@ -99,7 +99,7 @@ test('a private key is in no answer, watch, log, audit record or stored object',
   const made = await send('POST', '/certificates', draft)
   expect(made.status).toBe(201)
   const at = `/certificates/${made.body.id}`
-  // What fails must not quote it either.
+  // Errors must not quote it either.
   for (const [body, status] of [
     [{ chain: canary.certificate, key: canary.key }, 200],
     [{ chain: two.certificate, key: canary.key }, 400],
@@ -118,6 +118,6 @@ test('a private key is in no answer, watch, log, audit record or stored object',
   seen += JSON.stringify(await bed.store.list('certificate'))
   for (const mark of marks) expect(seen).not.toContain(mark)
   expect(seen).toContain(made.body.id)
-  // Not even sealed: what is stored is for the control plane alone.
+  // The key is not shown even sealed.
   expect(answers).not.toContain('sealedKey')
 })

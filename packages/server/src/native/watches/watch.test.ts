@@ -82,7 +82,7 @@ test("another tenant's changes are not sent", async () => {
   await bed.admission.deleteNetwork(made.id)
   expect(await mine.next()).toMatchObject({ type: 'DELETED' })
   await bed.authenticator.tokens.revokeUser(bed.view.list('user').find((user) => user.name === 's')?.id ?? '')
-  // The stranger's token is gone, which ends the stream: all it ever told is that.
+  // The stranger's token is deleted, which ends the stream; the stream contains nothing but this error.
   expect(await theirs.next()).toMatchObject({ type: 'ERROR', error: { code: 'Unauthenticated' } })
   expect(await theirs.next()).toBeNull()
   mine.close()
@@ -96,7 +96,7 @@ describe('a reader who lost its access', () => {
       expect(line?.type).toBe('ADDED')
   }
 
-  // Nothing else happens in any of these: the change of the reader alone ends the watch, and not the next bookmark, 10 s later.
+  // In each case only the reader changes: that must end the watch, without waiting for the next bookmark, 10 s later.
   const timeout = 8000
   test.each([
     ['user is disabled', 'Unauthenticated', (id: string) => change(id, { enabled: false })],
@@ -128,7 +128,7 @@ describe('a reader who lost its access', () => {
       const text = reply.text()
       const user = own.view.get('user', userId)!.value
       await (lose === 'deleted' ? own.admission.deleteUser(userId) : own.admission.putUser({ ...user, enabled: false }))
-      // The clock stands still: nothing but the change ends it.
+      // The clock does not advance, so only the change can end the watch.
       expect(JSON.parse((await text).trim().split('\n').at(-1) ?? '')).toMatchObject({
         type: 'ERROR',
         error: { code: 'Unauthenticated' },
@@ -160,7 +160,7 @@ describe('a reader who lost its access', () => {
     const stream = await watch('/load-balancers?watch=1', token)
     await untilBookmark(stream)
     const demoted = change(userId, { roles: [{ projectId, role: 'member' }] })
-    // In the same turn as the view shows that he is demoted, before anything else runs.
+    // In the same turn of the event loop in which the view shows that the user is demoted, before anything else runs.
     const unsubscribe = bed.view.onChange(() => bed.status.set(made.id, { provisioning: 'active', reason: 'Secret' }))
     await demoted
     unsubscribe()
@@ -207,7 +207,7 @@ test('a status that changes before the reader took the object is sent after it',
   const raw = await answer
   const { promise: full, resolve: fill } = Promise.withResolvers<string>()
   const write = raw.write.bind(raw)
-  // A reader that takes nothing for a while, from the first line about the object.
+  // From the first line about the object on, the reader does not read for a while.
   raw.write = (line: string) => {
     write(line)
     const { type, object }: Line = JSON.parse(line)
@@ -224,7 +224,7 @@ test('a status that changes before the reader took the object is sent after it',
   for (const reason of ['WaitingForPlan', 'WaitingForAnnouncement'])
     bed.status.set(id, { provisioning: 'pending', reason })
   bed.status.set(id, { provisioning: 'active', reason: 'Programmed' })
-  // However many lines wait, it is for one and the same thing.
+  // However many changes came, one line waits for the object.
   expect(raw.listenerCount('drain')).toBe(waiting)
   raw.emit('drain')
   for (let line = await stream.next(); line?.type !== 'MODIFIED'; line = await stream.next())

@@ -4,7 +4,7 @@ import { SpoutError } from '@spout/model'
 import { SqliteStore, type SqliteStoreOptions } from '../sqlite-store.ts'
 
 /**
- * Runs the commands that it reads from stdin, one JSON object a line, on a store, so that tests can take its disk away
+ * Runs the commands that it reads from stdin, one JSON object per line, on a store, so that tests can take its disk away
  * or kill it. Prints `{ready}` once; answers `{id, result}` or `{id, error, message}`; reports `{acknowledged}` and
  * `{change}` as they happen.
  */
