@@ -16,7 +16,7 @@ const pinned = (bed: string, module: string): string => {
   return line?.replace(/.* (v\S+).*/, '$1') ?? 'no version'
 }
 
-// A page says what was run: the version that the tests build, and no other.
+// A page must name the version that the tests build and run.
 it.each([
   ['gophercloud', 'unmodified gophercloud', 'gophercloud', 'github.com/gophercloud/gophercloud/v2'],
   [

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 
-/** Tests and what they stand on put the real classes together. */
+/** Tests and their helpers combine the real classes. */
 const isTest = (file: string): boolean => /\.test\.ts$|\/testing\/|\/test-bed\.ts$/.test(file)
 
 it('surfaces and controllers know the contract of admission, never the classes behind it', () => {

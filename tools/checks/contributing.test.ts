@@ -3,7 +3,8 @@ import path from 'node:path'
 import { ANNOUNCER_NAMES, CHECK_TYPES } from '@spout/model'
 import { describe, expect, it, test } from 'vitest'
 
-// CONTRIBUTING.md says where a new part is registered. The compiler asks for some of it, and this for what it cannot see.
+// CONTRIBUTING.md says where a new part is registered. The compiler demands some of these places; this test demands the
+// rest.
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 const textOf = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8')

@@ -11,9 +11,9 @@ const textOf = (pattern: string): string =>
 const featuresIn = (text: string): readonly string[] =>
   [...new Set([...text.matchAll(/['`](dsr|l[47]\.[a-z0-9.-]+)['`]/g)].map(([, feature]) => feature ?? ''))].sort()
 
-/** What drivers offer. */
+/** The features that drivers offer. */
 const OFFERED = featuresIn(textOf('packages/dataplane/src/drivers/{nftables/nftables-driver,haproxy/features}.ts'))
-/** What load balancers can need. Protocols are asked for by their names. */
+/** The features that load balancers can need. A protocol is a feature by its own name. */
 const NEEDED = new Set([
   ...featuresIn(textOf('{packages/plan/src/**,packages/model/src/**,packages/agent/src}/*.ts')),
   ...LISTENER_PROTOCOLS.flatMap((protocol) => [`l4.${protocol}`, `l7.${protocol}`]),

@@ -15,7 +15,7 @@ const BITS: Readonly<Record<string, number>> = {
 let directory: string
 let entrypoint: string
 
-/** An image whose Node.js tells what it was started as. */
+/** An image whose Node.js prints how it was started. */
 beforeAll(() => {
   directory = mkdtempSync(path.join(tmpdir(), 'spout-image-'))
   for (const part of ['deploy/image', 'node_modules/.bin']) mkdirSync(path.join(directory, part), { recursive: true })

@@ -8,7 +8,7 @@ const TELL_LOADED = `import { registerHooks } from 'node:module'
 registerHooks({ load: (url, context, next) => (process.stderr.write(url + '\\n'), next(url, context)) })
 process.on('exit', () => process.stderr.write(process.moduleLoadList.join('\\n')))`
 
-/** What a program loads before it does anything: parts that only some installations use are loaded by those. */
+/** The modules that a program loads at its start. Parts that only some installations use must be loaded only there. */
 async function loadedBy(program: string, ...args: readonly string[]): Promise<readonly string[]> {
   const hook = `data:text/javascript,${encodeURIComponent(TELL_LOADED)}`
   const argv = ['--import', hook, path.join(ROOT, program), ...args]

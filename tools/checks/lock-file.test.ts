@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
-/** What runs in production and is not ours; each more is one more that could be taken over. */
+/** The foreign packages that run in production. Each one is one more that an attacker could take over. */
 const MOST_DIRECT = 10
 
 interface Entry {

@@ -8,7 +8,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..')
 const HAPROXY = 'packages/dataplane/src/drivers/haproxy'
 const WORDS = `${HAPROXY}/route-words.lab.test.ts`
 
-/** What no packet or request can tell apart. */
+/** Options whose effect no packet or request shows. */
 const WITHOUT_EFFECT: readonly (readonly [options: RegExp, because: string])[] = [
   [/^(createdAt|updatedAt|addressId|leftNodeId)$/, 'the control plane writes it'],
   [/^(addressText|monitorAddressText)$/, 'is how a client wrote an address, for that client'],
@@ -16,7 +16,7 @@ const WITHOUT_EFFECT: readonly (readonly [options: RegExp, because: string])[] =
   [/^type cors: methods CONNECT$/, 'scripts cannot send it (Fetch standard, forbidden methods)'],
 ]
 
-/** What lab tests name otherwise: as nodes have it, as Octavia calls it, or by a list that is the model's own. */
+/** Options that lab tests write in another way: as nodes have them, as Octavia names them, or by a list of the model. */
 const OTHERWISE: readonly (readonly [options: RegExp, file: string, text: string])[] = [
   [/^(on method: values|type cors: methods) (?!CONNECT)/, WORDS, 'const METHODS = HTTP_METHODS.filter'],
   [/^type cors: exposeHeaders \*$/, WORDS, "exposeHeaders: ['*']"],

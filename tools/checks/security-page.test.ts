@@ -10,7 +10,7 @@ const rows = readFileSync(PAGE, 'utf8')
 const numbered = (letter: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${letter}${index + 1}`)
 
-/** A link, what stands in quotes right behind it (names of tests in that file), and whether it prints a figure. */
+/** A link, the quoted names of tests right after it, which are in the linked file, and whether it prints a figure. */
 const CITED = /\]\(([^)]+)\)((?:,? "[^"]+")*)( \([^)]*\bfigures?\))?/g
 
 describe('docs/security.md', () => {

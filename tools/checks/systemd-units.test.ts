@@ -38,7 +38,7 @@ describe.each([
   test('it is started again for as long as it takes, but not with wrong settings', () => {
     expect(settingOf(unit, 'Restart')).toBe('always')
     expect(readFileSync(unit.file, 'utf8')).toContain('\nStartLimitIntervalSec=0\n')
-    // The exit code of both programs for wrong settings.
+    // Both programs exit with this code for wrong settings.
     expect(settingOf(unit, 'RestartPreventExitStatus')).toBe('2')
   })
 })

@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-/** Writes its report, and ends when the process that it started has ended. */
+/** A program that writes its report, and ends when the process that it started has ended. */
 const run = (runId: string, reportFile: string, sleepS: number) =>
   spawn('sh', ['-c', `sleep ${sleepS} & echo '{}' > ${reportFile}; wait`], {
     stdio: 'ignore',

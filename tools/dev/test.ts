@@ -66,7 +66,8 @@ export const test: Verb = {
     const asked = chosen.length > 0 ? args.slice(1) : args
     if (chosen.length === 0 && args[0] && !args[0].includes('/') && !args[0].startsWith('-'))
       throw new UsageError(`there is no kind ${JSON.stringify(args[0])}: ${KINDS.join(', ')}, changed`)
-    if (changedOnly && asked.length > 0) throw new UsageError('changed chooses the files, so it cannot be combined with a filter')
+    if (changedOnly && asked.length > 0)
+      throw new UsageError('changed chooses the files, so it cannot be combined with a filter')
     const filters = changedOnly ? await testsOfChanges() : asked
     if (changedOnly && filters.length === 0) return 0
     await Lab.sweep()

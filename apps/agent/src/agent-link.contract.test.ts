@@ -18,7 +18,7 @@ import { NodeIdentity } from './identity.ts'
 
 const log = silentLogger()
 let directory: string
-/** What a test started, ended in reverse whatever becomes of it. */
+/** The parts that a test started. They are ended in reverse order, also when the test fails. */
 let running: (() => Promise<void> | void)[]
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'spout-link-'))
@@ -29,7 +29,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** Stands for the cluster's API server, which other tests ask: every token is one of the agent on n1. */
+/** Stands in for the cluster's API server, which other tests use: it takes every token for one of the agent on n1. */
 const IN_CLUSTER = new ServiceAccounts({
   review: async () => ({ namespace: 'spout', name: 'agent', node: 'n1' }),
   accounts: [],

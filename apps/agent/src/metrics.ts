@@ -75,8 +75,12 @@ const by = (label: string, counts: Readonly<Record<string, number>>) =>
   Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
 
 function describe(metrics: Metrics, figures: () => AgentFigures): void {
-  metrics.gauge({ name: 'spout_agent_in_sync', help: '1 when every entry of the last full state was applied, or tried without success' }, () =>
-    one(figures().inSync ? 1 : 0),
+  metrics.gauge(
+    {
+      name: 'spout_agent_in_sync',
+      help: '1 when every entry of the last full state was applied, or tried without success',
+    },
+    () => one(figures().inSync ? 1 : 0),
   )
   metrics.gauge({ name: 'spout_agent_entries', help: 'Entries of the node', labels: ['state'] }, () =>
     by('state', figures().entries),
@@ -118,7 +122,11 @@ function describe(metrics: Metrics, figures: () => AgentFigures): void {
     () => shares(({ mostUsed }) => mostUsed),
   )
   metrics.gauge(
-    { name: 'spout_agent_share_networks_over', help: 'Tenant networks that need more than their share', labels: ['share'] },
+    {
+      name: 'spout_agent_share_networks_over',
+      help: 'Tenant networks that need more than their share',
+      labels: ['share'],
+    },
     () => shares(({ over }) => over),
   )
   metrics.counters(

@@ -80,7 +80,7 @@ describe('audit', () => {
         ...{ status: octavia.status, userName: 'alice' },
       }),
     )
-    // What the administrator did to the project's own network, without where he was; nothing else of him.
+    // Of the administrator it shows only the operations on the project's own objects, and not from where they came.
     for (const { userName, from, objectProjectId } of all)
       if (userName !== 'alice')
         expect({ userName, from, objectProjectId }).toEqual({

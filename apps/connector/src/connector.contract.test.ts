@@ -96,7 +96,7 @@ async function start(name: string, settings: readonly string[] = []): Promise<Ru
   }
   const port = await waitFor(listening, { what: `${name} to listen`, timeoutMs: 60_000 })
   const get = async (at: string) => {
-    // A kept connection may be closed by the other side while it is used again.
+    // The other side may close a kept connection just when it is used again.
     const answer = await fetch(`http://127.0.0.1:${String(port)}${at}`, { headers: { connection: 'close' } })
     return { status: answer.status, text: await answer.text() }
   }
@@ -227,7 +227,7 @@ describe('the connector as a process', () => {
     const namesOf = (projectId: string) =>
       bed.spout.view.list('loadBalancer', { projectId }).flatMap(({ name }) => (name.startsWith('side') ? [name] : []))
     const sorted = (projectId: string) => namesOf(projectId).toSorted().join()
-    // Kinds are looked for every ten seconds.
+    // The connector looks for missing kinds every ten seconds.
     const soon = (what: string, probe: () => boolean | Promise<boolean>) => waitFor(probe, { what, timeoutMs: 100_000 })
     await soon('those of one project', () => sorted(bed.project.id) === 'side-a/edge,side-a/written')
     await soon('those of the other', () => sorted(bed.stranger.id) === 'side-b/edge,side-b/written')
@@ -245,7 +245,7 @@ describe('the connector as a process', () => {
         .join()
     }
     await soon('both entries', async () => (await accepted(1)) === 'side-a,side-b')
-    // Neither takes the other's entry away when it writes its own.
+    // Neither removes the other's entry when it writes its own.
     await api.patch(`${routePath}/both`, { spec: { hostnames: ['a.example'] } })
     await soon('both entries again', async () => (await accepted(2)) === 'side-a,side-b')
     for (const [namespace, projectId] of [
@@ -293,7 +293,8 @@ describe('the connector as a process', () => {
       await api.create('/api/v1/namespaces/keys/secrets', {
         ...{ metadata: { name }, type: as, data: { 'tls.crt': base64(crt), 'tls.key': base64(key) } },
       } as never)
-    // Hashes of passwords are as secret: a good list, and one with a line that is none, also as a file and by names.
+    // Hashes of passwords are as secret. One list is good, one has a line that is not an entry; also as a file and by
+    // names.
     const hashes = ['$2y$10$56J/MIMRCISG9/Dp2POMO.f6Sb9xXl/.LVUI7tfnDpnexAJ5MgOki', '{SHA}2jmj7l5rSw0yVb/vlWAYkK/YBwk=']
     const users = {
       'good-users': ['auth-file', { auth: `joe:${hashes[0]}\nann:${hashes[1]}\n` }],
@@ -385,7 +386,7 @@ describe('the connector as a process', () => {
       [key.replace(/-----[^-]+-----|\s/g, ''), base64(key)].flatMap((text) => text.match(/.{16}/g) ?? []),
     )
     expect(parts.length).toBeGreaterThan(20)
-    // What every key of its kind begins with is no secret, and neither is its public half, which certificates contain.
+    // Not secret are the bytes with which every key of its kind begins, and the public key, which certificates contain.
     const withoutLines = (text: string) => text.replace(/\\n|\s/g, '')
     const common = issueCertificate({ days: 1 }).key
     const open = [common, base64(common), good.certificate, other.certificate].map(withoutLines)
@@ -393,7 +394,7 @@ describe('the connector as a process', () => {
     expect(secret.length).toBeGreaterThan(10)
     const all = withoutLines(seen)
     expect(secret.filter((part) => all.includes(part))).toEqual([])
-    // The log was looked at, at a level that says something.
+    // The log is not empty: its level shows what the connector does.
     expect(running.lines().some(({ level }) => level === 'debug' || level === 20)).toBe(true)
     running.child.kill('SIGTERM')
     expect(await running.ended).toBe(0)
@@ -491,7 +492,7 @@ describe('the connector as a process', () => {
     const sorted = (all: readonly (readonly [string, string | undefined])[]) =>
       all.map((one) => one.join(' ')).toSorted()
     await waitFor(() => made().length >= usable.length, { what: 'those that may be', timeoutMs: 100_000 })
-    // Each object of a class that it may not use says so.
+    // The status of each object whose class may not be used says so.
     const told = async () =>
       JSON.stringify([
         (await api.list('/apis/events.k8s.io/v1/namespaces/classes/events')).items,
@@ -511,7 +512,7 @@ describe('the connector as a process', () => {
     )
     expect(sorted(made())).toEqual(sorted(usable))
 
-    // A class that is disabled after use: its load balancers go on, can be changed, and their objects say so.
+    // A class is disabled after use. Its load balancers go on and can be changed, and their objects' statuses say so.
     const documentOf = (kind: string, name: string) => {
       const owner = `classes/${kind.toLowerCase()}-${name}`
       return bed.spout.view
@@ -519,7 +520,7 @@ describe('the connector as a process', () => {
         .find(({ annotations }) => Object.values(annotations).includes(owner))
     }
     await admission.changeLoadBalancerClass(ids.get('used') ?? '', { enabled: false })
-    // What the control plane then says of them (`offerNotice`), which the bed's test statuses do not.
+    // The notice that the control plane then adds (`offerNotice`); the bed's test statuses lack it.
     const message = 'Its class used was disabled. It keeps it.'
     const notice = { reason: 'LoadBalancerClassDisabled', message } as const
     const saysSo = async (kind: string) => {
@@ -552,7 +553,7 @@ describe('the connector as a process', () => {
       expect(documentOf(kind, 'used')).toMatchObject({ id: before.id, classId: ids.get('used'), vips: before.vips })
     }
 
-    // A change to a class that may not be used is refused, and what was served stays; one to an open class is made.
+    // A change to a class that may not be used is refused, and the old one stays in force; one to an open class is made.
     const toClass: Readonly<Record<string, (name: string) => object>> = {
       Ingress: (name) => ({ ingressClassName: `classes-${name}` }),
       Gateway: (name) => ({ gatewayClassName: `classes-${name}` }),
@@ -583,7 +584,7 @@ describe('the connector as a process', () => {
       })
     }
 
-    // Of other controllers nothing is written. A LoadBalancer object is always ours.
+    // Objects of other controllers get no status. A LoadBalancer object is always ours.
     for (const [at, version] of created)
       if (at.endsWith('-foreign') && !at.includes('/loadbalancers/'))
         expect([at, (await api.get<KubeObject>(at)).metadata.resourceVersion]).toEqual([at, version])

@@ -49,7 +49,8 @@ export async function startConnector(
     ...config.http,
     metrics: connectorMetrics(balancing, () => leadership.leads),
     // A connector that waits to become the leader is ready.
-    readiness: () => (!leadership.leads || balancing.ready ? null : 'the cluster or the control plane has not been read yet'),
+    readiness: () =>
+      !leadership.leads || balancing.ready ? null : 'the cluster or the control plane has not been read yet',
   })
   const lifecycle = new Lifecycle({ log })
     .add({ name: 'transport', start: () => {}, stop: () => transport.close() })

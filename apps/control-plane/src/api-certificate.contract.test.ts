@@ -6,7 +6,7 @@ import { PRODUCT_ENVIRONMENT, recordFault, run, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ControlPlaneProcess, programWith } from './testing/control-plane-process.ts'
 
-// Certificates of an authority of the operator's own, made by OpenSSL, and asked for by curl.
+// OpenSSL issues certificates of the operator's own authority, and curl checks what the API shows.
 
 let directory: string
 let controlPlane: ControlPlaneProcess
@@ -39,7 +39,7 @@ async function issue(name: string, names = 'DNS:localhost', newKey: readonly str
   writeFileSync(at(`${name}.crt`), readFileSync(at(`${name}.leaf`), 'utf8') + readFileSync(at('middle.crt'), 'utf8'))
 }
 
-/** Puts a pair where the settings say that it is. */
+/** Installs a pair at the paths of the settings. */
 function place(certificate: string, key: string): void {
   copyFileSync(at(certificate), at('api.crt'))
   copyFileSync(at(key), at('api.key'))

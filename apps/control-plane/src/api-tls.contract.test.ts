@@ -5,9 +5,9 @@ import { recordFault, run } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ControlPlaneProcess } from './testing/control-plane-process.ts'
 
-// The API as its process serves it, asked by OpenSSL's own client.
+// OpenSSL's own client, against the API as its process serves it.
 
-/** What OpenSSL itself would not offer any more. */
+/** The security level at which OpenSSL's client offers ciphers that it does not offer by default. */
 const WEAK = '@SECLEVEL=0'
 
 let controlPlane: ControlPlaneProcess

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ControlPlaneProcess } from './testing/control-plane-process.ts'
 
-// Each surface writes its answers in its own way: short or in pieces. The audit log names what was made in all of them.
+// Each surface writes its answers in its own way, short or in pieces. The audit log names the created object for all.
 
 const PASSWORD = 'a-password-for-tests'
 const MEMBERS = 2_000

@@ -6,17 +6,15 @@ const STATES: readonly DnsNameStatus['state'][] = ['published', 'waiting', 'fail
 
 /** Metrics of published names, read at scrape time: the number of series grows with zones, not with names. */
 export function describeDns(metrics: Metrics, dns: DnsPublisher): void {
-  metrics.gauge(
-    { name: 'spout_dns_names', help: 'Names of load balancers by state', labels: ['zone', 'state'] },
-    () =>
-      dns.zones.flatMap((each) => {
-        const { zone } = each
-        const states = [...each.statuses()].map(({ state }) => state)
-        return STATES.map((state) => ({
-          labels: { zone, state },
-          value: states.filter((one) => one === state).length,
-        }))
-      }),
+  metrics.gauge({ name: 'spout_dns_names', help: 'Names of load balancers by state', labels: ['zone', 'state'] }, () =>
+    dns.zones.flatMap((each) => {
+      const { zone } = each
+      const states = [...each.statuses()].map(({ state }) => state)
+      return STATES.map((state) => ({
+        labels: { zone, state },
+        value: states.filter((one) => one === state).length,
+      }))
+    }),
   )
   metrics.gauge(
     {

@@ -64,7 +64,7 @@ async function output(...argv: readonly string[]): Promise<string> {
   if (code !== 0) throw new Error(`openstack ${argv.join(' ')}: ${stderr}`)
   return stdout.trim()
 }
-/** What the command line prints about an object, by its own words. */
+/** The fields that the command line prints for an object, by their printed names. */
 const shown = async (...argv: readonly string[]) => JSON.parse(await output(...argv, '-f', 'json'))
 const stored = async (...argv: readonly string[]): Promise<string> =>
   (await shown('secret', 'store', ...argv))['Secret href']

@@ -12,7 +12,7 @@ import { type Issued, issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ControlPlaneProcess, programWith } from './testing/control-plane-process.ts'
 
-// Debian's Keystone behind TLS, as clouds have it: its certificate is from an authority of the cloud's own.
+// Debian's Keystone behind TLS. As in real clouds, its certificate is from the cloud's own authority.
 const PASSWORD = 'a-password-for-tests'
 
 let keystone: KeystoneServer
@@ -52,7 +52,7 @@ const settings = (server: Server, caFile: string): readonly string[] => [
   'keystone.timeoutMs=60000',
 ]
 
-/** What a Spout with these settings answers to a token of Keystone. */
+/** The answer of a Spout with these settings to a token of Keystone. */
 async function answerOf(server: Server, caFile: string): Promise<{ readonly status: number; readonly text: string }> {
   const controlPlane = await ControlPlaneProcess.start(settings(server, caFile))
   open.push(controlPlane)

@@ -5,13 +5,13 @@ import { KeystoneServer } from '@spout/testkit/keystone-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ControlPlaneProcess } from './testing/control-plane-process.ts'
 
-// Debian's Keystone, and Debian's `openstack` client that knows of nothing but it: Spout is an entry of its catalog.
+// Debian's Keystone and `openstack` client. The client only knows Keystone, whose catalog has an entry for Spout.
 const SUBNET = '9f2f3a3e-6d0d-4c39-8f0e-0c7a4b1c5d11'
 const PASSWORD = 'a-password-for-tests'
 
 let keystone: KeystoneServer
 let program: OpenStackProgram
-/** Each request asks Keystone, so that nothing has to be waited for. */
+/** Without a cache each request asks Keystone, so the test need not wait. */
 let controlPlane: ControlPlaneProcess
 let adminToken: string
 const ids: Record<string, string> = {}
@@ -145,7 +145,7 @@ describe('the openstack client', () => {
 })
 
 describe('roles', () => {
-  /** Status of: reading a project's load balancers, writing there, reading those of others, setting a quota. */
+  /** The statuses of four requests: read a project's load balancers, create one, read those of others, set a quota. */
   test.each([
     ['reader', [200, 403, false, 403]],
     ['member', [200, 201, false, 403]],
@@ -279,7 +279,7 @@ test('no log has a token or a password', async () => {
   }
   await expect.poll(() => written().includes('"userName":"alice"'), { timeout: 20_000 }).toBe(true)
   const all = written()
-  // How each of Keystone's tokens begins.
+  // Each of Keystone's tokens begins with this.
   const secrets = [token, keystone.adminPassword, 'gAAAAA', adminToken]
   expect(secrets.filter((secret) => all.includes(secret))).toEqual([])
 })

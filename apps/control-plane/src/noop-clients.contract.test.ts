@@ -3,7 +3,10 @@ import { OpenStackProgram } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ControlPlaneProcess } from './testing/control-plane-process.ts'
 
-/** Debian's unmodified `openstack` against `octavia.noop`: it asks the network API for what it names, before it creates. */
+/**
+ * Debian's unmodified `openstack` against `octavia.noop`. Before it creates, it looks up in the network API what it
+ * names.
+ */
 
 const PASSWORD = 'a-password-for-tests'
 const LONG_MS = 120_000

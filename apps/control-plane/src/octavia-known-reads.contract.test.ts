@@ -2,7 +2,8 @@ import { get, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:ht
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ControlPlaneProcess } from './testing/control-plane-process.ts'
 
-// A load balancer is read ahead of the routes once its text was made. Spelled `….json` it takes the route.
+// Once the text of a load balancer was made, reads are answered ahead of the routes. A path with `.json` takes the
+// route.
 
 const PASSWORD = 'a-password-for-tests'
 const LBAAS = '/load-balancer/v2/lbaas/loadbalancers'

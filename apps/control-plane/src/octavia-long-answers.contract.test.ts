@@ -4,14 +4,15 @@ import { recordFault } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ControlPlaneProcess } from './testing/control-plane-process.ts'
 
-// Nearly all that the quota of a project gives, in one load balancer whose listeners share a pool, and readers that do not read.
+// Nearly all that the quota of a project gives, in one load balancer whose listeners share a pool, and readers that do
+// not read.
 
 const PASSWORD = 'a-password-for-tests'
 const MEMBERS = 4000
 const LISTENERS = 500
-/** The status tree shows the pool below each listener: at 160 bytes a member hundreds of megabytes. */
+/** The status tree shows the pool below each listener: hundreds of megabytes, at 160 bytes for each member. */
 const TREE_BYTES_MIN = 300_000_000
-/** What a reader that does not read may cost, several at a time and with all garbage. */
+/** The memory that a client may cost that does not read, with several at a time and all garbage included. */
 const GROWTH_BYTES_MAX = 96 * 1024 * 1024
 const READERS = 5
 
@@ -82,7 +83,7 @@ async function read(url: string): Promise<any> {
   return JSON.parse(Buffer.concat(chunks).toString())
 }
 
-/** Resident now, and the most that it ever was. */
+/** The resident memory now, and its highest value so far. */
 function memoryBytes(): { readonly now: number; readonly most: number } {
   const status = readFileSync(`/proc/${controlPlane.pid}/status`, 'utf8')
   const of = (name: string) => 1024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1])
@@ -104,12 +105,12 @@ describe('long answers of Octavia', () => {
       expect(reader.statusCode).toBe(200)
       reader.pause()
     }
-    // An answer made as one text would hold these up and fill the memory before they come.
+    // An answer that is made as one text would delay these requests and fill the memory before they are answered.
     for (let time = 0; time < 20; time++) expect((await read('/pools')).pools).toHaveLength(1)
     const grownBytes = memoryBytes().most - before
     for (const reader of readers.slice(1)) reader.destroy()
 
-    // One of them reads after all, and gets the whole tree.
+    // One of the clients now reads, and gets the whole tree.
     let bytes = 0
     let tail = ''
     for await (const chunk of readers[0] ?? []) {

@@ -6,7 +6,7 @@ import { ControlPlaneProcess } from './testing/control-plane-process.ts'
 
 const PASSWORD = 'a-password-for-tests'
 
-/** What the plugin itself leaves out, with its reason. Anything else that it leaves out fails the test. */
+/** Cases that the plugin itself skips, with its reason. Any other skipped case fails the test. */
 const SKIPPED: readonly NamedCase[] = [
   ['test_amphora.AmphoraAPITest.test_admin_log', 'Log offload tests will not work in noop mode.'],
   ...LEFT_OUT,
@@ -24,7 +24,7 @@ const FAILING: Readonly<Record<TempestTarget['rbac'], (name: string) => string |
         : null,
 }
 
-/** What is run for a type of roles, and the policy set that has them. All cases take some minutes. */
+/** The cases that run for a type of roles, and the policy set that has these roles. All cases take some minutes. */
 const MODES: readonly (readonly [rbac: TempestTarget['rbac'], policySet: string, pattern: string])[] = [
   // Every kind of object, and the cases of one pool protocol and one algorithm.
   [

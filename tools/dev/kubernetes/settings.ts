@@ -19,7 +19,8 @@ export function splitSettings(
   let managementCluster = false
   for (const setting of ofStory) {
     const [key = '', value = ''] = setting.split(/=(.*)/s)
-    if (key !== MANAGEMENT_CLUSTER) throw new UsageError(`--set ${key}: the only setting of the story is ${MANAGEMENT_CLUSTER}`)
+    if (key !== MANAGEMENT_CLUSTER)
+      throw new UsageError(`--set ${key}: the only setting of the story is ${MANAGEMENT_CLUSTER}`)
     if (!kubernetes) throw new UsageError(`--set ${key} needs --kubernetes`)
     const wanted = YES_OR_NO[value]
     if (wanted === undefined) throw new UsageError(`--set ${key}: "${value}" is neither true nor false`)

@@ -51,7 +51,7 @@ export class ControlPlaneProcess implements AsyncDisposable {
     return this.#child.pid!
   }
 
-  /** Of the API, such as `http://127.0.0.1:8080`. */
+  /** The API's base URL, such as `http://127.0.0.1:8080`. */
   get address(): string {
     return String(this.lines('listening')[0]?.['address'])
   }
@@ -64,12 +64,12 @@ export class ControlPlaneProcess implements AsyncDisposable {
     return Number(this.lines('listening')[0]?.['statusPort'])
   }
 
-  /** Everything that it has logged. */
+  /** Everything that the process has logged. */
   get log(): string {
     return this.#log
   }
 
-  /** What it has logged of an event. */
+  /** The lines that the process has logged for an event. */
   lines(event: string): readonly LogLine[] {
     const isOf = (text: string) => text.includes(`"event":"${event}"`)
     return this.#log

@@ -19,7 +19,8 @@ import {
 import { type OctaviaServer, startOctaviaServer } from '@spout/testkit/octavia-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-// The command as people run it, at Spout as a tenant of its Keystone, and at Debian's octavia-api without a token.
+// The command as people run it: against Spout, as a tenant of its Keystone, and against Debian's octavia-api without a
+// token.
 const MAIN = bundled(path.join(import.meta.dirname, '../../main.ts'))
 const MINUTES = 60_000
 
@@ -145,7 +146,7 @@ describe('at Spout', () => {
 })
 
 describe("at Debian's octavia-api", () => {
-  // All parts take minutes, because it takes seconds for what Spout does in milliseconds.
+  // All parts take minutes: octavia-api needs seconds where Spout needs milliseconds.
   const some = LONG_TESTS ? [] : ['--only', 'pools', 'projects', 'traffic']
   let octavia: OctaviaServer
   beforeAll(async () => {
@@ -158,7 +159,7 @@ describe("at Debian's octavia-api", () => {
       const auth = { endpoint: octavia.endpoint, project_id: randomUUID() }
       writeFileSync(clouds, JSON.stringify({ clouds: { octavia: { auth_type: 'none', auth } } }))
       let isRunning = true
-      // Its provider does nothing: somebody else must say that it is done. After a deadlock with a request, again.
+      // Its provider does nothing, so the test marks the work as done, and tries again after a deadlock with a request.
       const done = async () => {
         await octavia.confirm()
         return !isRunning
@@ -171,10 +172,10 @@ describe("at Debian's octavia-api", () => {
         provider,
       ])
       const report = JSON.parse(stdout) as Report
-      // Its network driver that does nothing does not know in which network a subnet is.
+      // Its noop network driver does not know the network of a subnet.
       const known = ['load balancers: the answer of POST has vip_network_id: it is null']
       expect(named(report, 'failed'), stderr).toEqual(known)
-      // Without tokens everybody is an administrator, of one cloud.
+      // Without tokens every caller is the administrator.
       expect(named(report, 'skipped').filter((text) => !/^(projects|traffic): /.test(text))).toEqual([])
       expect(named(report, 'passed').length).toBeGreaterThan(LONG_TESTS ? 110 : 50)
       expect(report.left).toEqual([])
@@ -183,7 +184,7 @@ describe("at Debian's octavia-api", () => {
   )
 })
 
-/** Passes calls on, but forgets tags as filters and changes of pools. */
+/** Passes calls on, but drops filters by tags and changes of pools. */
 async function startLiar(target: string) {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', target)

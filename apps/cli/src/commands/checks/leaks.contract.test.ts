@@ -44,7 +44,7 @@ test('lists addresses that nothing uses and certificates that nobody names: the 
   const [tidy, messy] = [await tenantOf('tidy'), await tenantOf('messy')]
   const as = <T = { id: string }>(token: string, where: string, body: object): Promise<T> =>
     callApi<T>(access.endpoint, token, 'POST', where, body)
-  // A load balancer with an address of its own leaves nothing.
+  // The address of a load balancer is in use, so it is not a leak.
   const lb = await as(tidy.token, '/load-balancers', { name: 'web', vips: [{ from: 'pool', poolId }] })
   expect(await leaks(tidy.token)).toMatchObject({ code: 0, stdout: 'None.\n', stderr: '' })
 
@@ -73,7 +73,7 @@ test('lists addresses that nothing uses and certificates that nobody names: the 
   expect((await leaks(tidy.token)).code).toBe(0)
   expect(JSON.parse((await leaks(access.admin.token, '-o', 'json')).stdout)).toEqual(found)
 
-  // What is deleted is gone at once, although its address rests in quarantine.
+  // Deleted objects are no leaks, although their addresses are in quarantine.
   await callApi(access.endpoint, tidy.token, 'DELETE', `/load-balancers/${lb.id}`)
   for (const { id } of [port, floating]) await callApi(access.endpoint, messy.token, 'DELETE', `/addresses/${id}`)
   expect((await leaks(access.admin.token)).code).toBe(0)

@@ -62,6 +62,6 @@ test('a cluster with every annotation is told of each, and what is written of it
     const plural = object.kind === 'Gateway' ? 'gateways' : 'httproutes'
     await api.apply(`/apis/${object.apiVersion}/namespaces/shop/${plural}/${object.metadata.name}`, object)
   }
-  // Nothing was changed: it reads.
+  // The command only reads: nothing was changed.
   expect(await run()).toBe(report)
 })

@@ -33,7 +33,7 @@ async function run(...args: readonly string[]): Promise<{ readonly text: string;
   return { text, error }
 }
 
-/** A definition that takes any fields, as far as the server cares. */
+/** A definition whose objects may have any fields. */
 const definition = (kind: string, plural: string, version: string) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -65,7 +65,7 @@ test('a MetalLB in a cluster becomes objects that are taken, and all that can be
   const objects = parseAllDocuments(file).map((one) => one.toJS() as { apiVersion: string; kind: string })
   await bed.api.create('/api/v1/namespaces', { metadata: { name: 'metallb-system' } })
   const kinds = new Map(objects.map(({ kind, apiVersion }) => [kind, apiVersion]))
-  // BFDProfile is left out: a kind that the cluster does not know has no objects.
+  // BFDProfile is not installed: the command reads a kind that the cluster does not know as an empty list.
   for (const [kind, apiVersion] of kinds) {
     const plural = PLURALS.find((one) => one.startsWith(kind.toLowerCase().replace(/y$/, '')))
     if (plural === undefined) continue
@@ -98,7 +98,7 @@ test('a MetalLB in a cluster becomes objects that are taken, and all that can be
     message: 'Field nodes[0]: node rack1-a not found',
   })
 
-  // Again it changes nothing, and says so of what somebody changed meanwhile.
+  // A second run changes nothing, and reports what was changed meanwhile.
   expect((await run(...kubeconfig, '--no-dry-run')).error).toBeNull()
   await bed.change('BgpPeer', 'tor-a', { holdTimeSeconds: 120 })
   const again = await run(...kubeconfig, '--no-dry-run')
@@ -138,7 +138,7 @@ test('Ingresses of ingress-nginx in a cluster are reported, and those of other c
   expect(error).toBeNull()
   expect(text).toContain('Ingresses: 2. Addresses, one for each namespace and class: 1.')
   expect(text).toContain('shop/web, class nginx: served without something that they say')
-  // The Service was read, and has no such port.
+  // The Service exists, but has no such port.
   expect(text).toContain('shop/wrong, class nginx: with paths that would answer 503')
   expect(text).not.toContain('foreign')
 })

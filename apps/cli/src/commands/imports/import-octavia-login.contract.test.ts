@@ -2,7 +2,8 @@ import path from 'node:path'
 import { bundled, callApi, Lab, PRODUCT_ENVIRONMENT, run, type SystemAccess, startControlPlane } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-// Another Octavia behind a Keystone is Spout itself here: login and catalog are those of any cloud, and all objects are equal.
+// Spout itself stands in for another Octavia behind a Keystone. Login and catalog are as in any cloud; all objects are
+// equal.
 const MAIN = bundled(path.join(import.meta.dirname, '../../main.ts'))
 
 let lab: Lab

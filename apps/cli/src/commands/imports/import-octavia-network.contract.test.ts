@@ -4,7 +4,7 @@ import path from 'node:path'
 import { bundled, callApi, Lab, PRODUCT_ENVIRONMENT, run, type SystemAccess, startControlPlane } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-// There is no Neutron of OpenStack here: the one that is read is that of a second Spout, over HTTP and after a login.
+// The test reads the Neutron API of a second Spout, over HTTP and after a login, since it has no Neutron of OpenStack.
 const MAIN = bundled(path.join(import.meta.dirname, '../../main.ts'))
 const MINUTES = 60_000
 const SETTINGS = { set: ['api.settleMs=0'] }
@@ -90,7 +90,7 @@ beforeAll(async () => {
       theirFloating = floating.id
     } else {
       ourFloating = floating.id
-      // A second one in the same prefix: an administrator says which.
+      // Two pools have the same prefix, so an administrator must choose one.
       await native(side, '/address-pools', addressPool('elsewhere', '203.0.113', 101, 200))
     }
   }
@@ -143,7 +143,7 @@ test(
     expect(await shown(spout, `${LB}/loadbalancers/${lb.id}`, 'loadbalancer')).toMatchObject({ vip_sg_ids: [web.id] })
     expect(await command('guarded')).toMatchObject({ code: 0, stdout: expect.stringMatching(/\n4 equal \(.*\n$/) })
 
-    // More is let in here than there, and less: both are said, and nothing is changed.
+    // One rule is only in Spout, and one is only in the other cloud. Both are reported, and nothing is changed.
     const [first] = after['security_group_rules'] as readonly Printed[]
     await ask(spout, `${NET}/security-group-rules/${first!.id}`, 'DELETE')
     const extra = await make(spout, `${NET}/security-group-rules`, 'security_group_rule', {
@@ -217,7 +217,7 @@ test(
       ...{ code: 0, stderr: '', stdout: expect.stringMatching(/\n2 equal\n$/) },
     })
 
-    // Bound to nothing here, it is said and stays so.
+    // The floating IP exists in Spout and is bound to nothing: that is reported, and stays so.
     await ask(spout, `${NET}/floatingips/${floating.id}`, 'PUT', { floatingip: { port_id: null } })
     const loose = await command('inner', '--no-dry-run', ...map)
     expect(loose.stdout).toContain(`port_id: is null in Spout, not ${JSON.stringify(ours['vip_port_id'])}\n`)

@@ -13,7 +13,7 @@ let lab: Lab
 let spout: SystemAccess
 let octavia: OctaviaServer
 let clouds: string
-/** As Keystone prints it, and as Spout does. */
+/** The same project id, as Keystone prints it and as Spout does. */
 const theirProject = randomUUID().replaceAll('-', '')
 const project = theirProject.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 const theirSubnet = randomUUID()
@@ -57,7 +57,7 @@ function command(...words: readonly string[]) {
   })
 }
 
-/** Web server with everything that HTTP has, and a UDP service. */
+/** A web server with every option of HTTP, and a UDP service. */
 async function fill(): Promise<void> {
   const pool = (name: string, address: string) => ({
     ...{ name, protocol: 'HTTP', lb_algorithm: 'LEAST_CONNECTIONS', tags: ['green'] },
@@ -141,7 +141,10 @@ async function objects(side: typeof ours, names: readonly string[]): Promise<Rea
   return new Map([...found].filter(([, { id }]) => wanted.has(id)))
 }
 
-/** What an import does not keep: times, states, the network's own ids, and the provider that the test's octavia-api has. */
+/**
+ * Attributes that an import does not keep: times, states, ids of the network, and the provider of the test's
+ * octavia-api.
+ */
 const OWN = [
   ...['created_at', 'updated_at', 'provisioning_status', 'operating_status', 'project_id', 'tenant_id', 'provider'],
   ...[
@@ -216,7 +219,7 @@ describe('what is in octavia-api', () => {
       expect(before.size).toBe(19)
       for (const [where, item] of before) {
         const [wanted, is] = [comparable(item), comparable(after.get(where)!)]
-        // What this octavia-api is too old to print.
+        // This octavia-api is too old to print these.
         expect(Object.fromEntries(Object.keys(wanted).map((name) => [name, is[name]])), where).toEqual(wanted)
       }
       const again = await command('web', 'dns', '--no-dry-run')

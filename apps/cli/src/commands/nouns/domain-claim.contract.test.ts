@@ -47,7 +47,7 @@ const spout = (who: Pick<Account, 'token'>, words: string) =>
   run([process.execPath, MAIN, ...words.split(' ')], {
     env: { ...PRODUCT_ENVIRONMENT, SPOUT_ENDPOINT: access.endpoint, SPOUT_TOKEN: who.token, NO_COLOR: '1' },
   })
-/** Checks until the tenant's rate lets it. */
+/** Checks the domain, again and again while the tenant's rate refuses it. */
 const checked = (who: Tenant) =>
   waitFor(
     async () => {
@@ -57,7 +57,7 @@ const checked = (who: Tenant) =>
     },
     { what: 'a check of the domain' },
   )
-/** Publishes the record that a claim asks for, in words as they were printed. */
+/** Publishes the record of a claim. @param printed the output of `spout domain claim` */
 async function publish(printed: string): Promise<void> {
   const [, name, value] = /^ {2}(\S+)\. 300 IN TXT "([^"]+)"$/m.exec(printed) ?? []
   const { name: keyName, algorithm, secret } = bind.keys[0]!
@@ -82,7 +82,7 @@ test('a tenant claims a domain, publishes its record, and has the domain; anothe
   )
   expect(await spout(acme, `lb create shop --dns-names ${DOMAIN}`)).toMatchObject({ code: 0 })
 
-  // Whoever reads the record can copy it, and has nothing from it.
+  // Anybody can read the record in DNS and copy it. That gives no other project the domain.
   const theirs = await spout(bolt, `domain claim ${DOMAIN}`)
   expect(await checked(bolt)).toMatch(/is pending \(Conflict\): Another project has this domain/)
   await publish(theirs.stdout)
