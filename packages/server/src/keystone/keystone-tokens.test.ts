@@ -89,7 +89,7 @@ const outcome = async (secret: string): Promise<string> => {
     return (error as Error).message
   }
 }
-const UNKNOWN = expect.stringContaining('the token is not known')
+const UNKNOWN = expect.stringContaining('neither Spout nor Keystone knows the token')
 
 test('a token is asked about once in the cache time, by all requests together', async () => {
   expect(await Promise.all(['a', 'a', 'a'].map(outcome))).toEqual(Array(3).fill('member,reader'))
@@ -167,7 +167,7 @@ test.each<readonly [string, (response: ServerResponse) => void]>([
 
 test.each([
   ['a refused login', null, "it refuses the login of Spout's own user with 401"],
-  ['a missing role', refuses(403), 'its user needs the role service'],
+  ['a missing role', refuses(403), "Spout's user there needs the role service"],
 ] as const)('%s is said, and concerns every token', async (_what, reply, reason) => {
   if (reply === null) answers['login'] = refuses(401)
   else answers['a'] = reply
@@ -179,7 +179,7 @@ test.each([
   ['another document', refuses(200, '{"token":{}}'), 'does not say whose the token is'],
   ['too much', refuses(200, 'x'.repeat(300_000)), 'longer than 262144 bytes'],
   ['an internal error', refuses(500), 'does not say whose the token is'],
-  ['a bad request', refuses(400), 'the token is not known'],
+  ['a bad request', refuses(400), 'neither Spout nor Keystone knows the token'],
 ] as const)('%s as the answer about one token concerns no other', async (_what, reply, reason) => {
   answers['a'] = reply
   expect([await outcome('a'), await outcome('b')]).toEqual([expect.stringContaining(reason), 'member,reader'])
@@ -194,5 +194,5 @@ test('a session that goes on ends when its renewal is refused', async () => {
   clock.stall(CACHE_MS)
   answers['a'] = refuses(404)
   await session.renew()
-  expect(() => session.current()).toThrow('the token is not known')
+  expect(() => session.current()).toThrow('neither Spout nor Keystone knows the token')
 })
