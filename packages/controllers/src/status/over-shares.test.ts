@@ -93,7 +93,9 @@ test('a proxy of one load balancer alone concerns no other, and the shared one n
   expect(entry.dedicatedProxy).toEqual({ memoryMegabytes: 64 })
   const messageOf = (id: string) => plane.status.summary(id).serving.message
   await plane.report(N1, { overShares: [{ ...over(entry.domain, 'memory', 64 * 1024 ** 2), loadBalancerId: LB }] })
-  expect(messageOf(LB)).toContain('will end its own proxy if it needs more memory: it has nearly reached its limit of 64 MB')
+  expect(messageOf(LB)).toContain(
+    'will end its own proxy if it needs more memory: it has nearly reached its limit of 64 MB',
+  )
   expect(messageOf(OTHER)).not.toContain('proxy')
   await plane.report(N1, { overShares: [over(entry.domain, 'connections', 4_000), over(entry.domain, 'bytes')] })
   expect(messageOf(LB)).not.toContain('proxy')

@@ -38,7 +38,8 @@ export function httpRequest(http: HttpSpec, address: string, port: number, usual
   const bracketed = address.includes(':') ? `[${address}]` : address
   const host = http.host ?? (port === usualPort ? bracketed : `${bracketed}:${port}`)
   for (const field of [http.method, http.path, host])
-    if (!PRINTABLE.test(field)) throw new RangeError(`${JSON.stringify(field)} contains a character that is not valid in a request`)
+    if (!PRINTABLE.test(field))
+      throw new RangeError(`${JSON.stringify(field)} contains a character that is not valid in a request`)
   const lines = [
     `${http.method} ${http.path} HTTP/${http.version}`,
     `Host: ${host}`,

@@ -18,7 +18,8 @@ export function checkBgpSettings(settings: BgpSettings): BgpSettings {
   settings.advertisements.forEach((advertisement, index) => {
     const field = `advertisements[${index}]`
     checkAdvertisement(field, advertisement, peerIds)
-    if (numbers.has(advertisement.number)) throw new BgpSettingsError(`${field}.number`, 'is the number of another advertisement too')
+    if (numbers.has(advertisement.number))
+      throw new BgpSettingsError(`${field}.number`, 'is the number of another advertisement too')
     numbers.add(advertisement.number)
   })
   return settings
