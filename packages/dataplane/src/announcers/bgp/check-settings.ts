@@ -45,7 +45,7 @@ function checkPeer(field: string, peer: BgpPeerSettings): void {
   if (peer.md5Secret !== null) {
     quoted(`${field}.md5Secret`, peer.md5Secret)
     if (peer.md5Secret.length < 1 || peer.md5Secret.length > MD5_LAST_LENGTH)
-      throw new BgpSettingsError(`${field}.md5Secret`, `does not have 1 to ${MD5_LAST_LENGTH} characters`)
+      throw new BgpSettingsError(`${field}.md5Secret`, `is not 1 to ${MD5_LAST_LENGTH} characters long`)
   }
   if (peer.bfd === null) return
   checkBfd(`${field}.bfd`, peer.bfd)
