@@ -23,6 +23,6 @@ it('reads type imports, and in C a header that declares functions of several mod
   expect(typescriptImports(ROOT).get('tools/checks/circles.ts')).toContain('tools/source-graph/graph.ts')
   const modules = cModules(ROOT)
   expect(modules.get('native/mover/main')).toContain('native/mover/run')
-  expect(modules.get('native/helper/netfilter/conntrack')).toContain('native/net/ctnetlink')
+  expect(modules.get('native/helper/netfilter/conntrack_services')).toContain('native/net/ctnetlink')
   expect(modulesWithCode(ROOT).has('native/helper/loop/helper')).toBe(false)
 })
