@@ -1,5 +1,7 @@
+import { FakeClock } from '@spout/runtime/fake-clock'
 import { afterEach, beforeEach, describe } from 'vitest'
 import { describeCommits } from './conformance/commits.ts'
+import { describeLeases } from './conformance/leases.ts'
 import { describeLifetime } from './conformance/lifetime.ts'
 import { describeReads } from './conformance/reads.ts'
 import { type StoreFixture, type StoreSettings, type Subject, subjectOf } from './conformance/subject.ts'
@@ -17,8 +19,9 @@ export function describeStore(name: string, make: (settings: StoreSettings) => P
     let subject: Subject
 
     beforeEach(async () => {
-      fixture = await make({ bookmarkIntervalMs: 20 })
-      subject = subjectOf(fixture, fixture.store, new AbortController())
+      const clock = new FakeClock()
+      fixture = await make({ bookmarkIntervalMs: 20, clock })
+      subject = subjectOf(fixture, fixture.store, { ending: new AbortController(), clock })
     })
     afterEach(async () => {
       subject.ending.abort()
@@ -29,6 +32,7 @@ export function describeStore(name: string, make: (settings: StoreSettings) => P
     describeReads(current)
     describeCommits(current)
     describeWatches(current)
+    describeLeases(current)
     describeLifetime(current)
   })
 }

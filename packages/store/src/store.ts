@@ -5,6 +5,8 @@
  * interpret. Readers parse them with the model's schema for their kind.
  */
 
+import type { Lease, Leases } from './leases/leases.ts'
+
 /** A position in the change log. Opaque: it can only be compared for equality and watched from. */
 export type Revision = string & { readonly revision: unique symbol }
 
@@ -86,9 +88,12 @@ export interface CommitOptions {
    * does not wait.
    */
   readonly yields?: boolean
+  /** The commit is refused unless this lease is still held when it is stored. */
+  readonly lease?: Lease
 }
 
 export interface Store {
+  readonly leases: Leases
   get(kind: string, id: string): Promise<Stored | null>
   /**
    * The objects of a kind, ordered by id. `scope` limits them to one project, but an engine may read all of the kind for
@@ -99,7 +104,7 @@ export interface Store {
    * Applies all writes or none, as one entry of the change log with one revision. It is durable when the promise
    * resolves. Concurrent commits may share a disk flush (group commit), but succeed or fail independently.
    * @throws SpoutError RevisionConflict, AlreadyExists, NotFound (delete or conditional put of an absent object);
-   * StoreUnavailable when the disk fails: then nothing of this commit is stored, and reads go on
+   * StoreUnavailable when the disk fails: then nothing of this commit is stored, and reads go on; LeaseLost
    */
   commit(writes: readonly Write[], options?: CommitOptions): Promise<{ readonly revision: Revision }>
   /**

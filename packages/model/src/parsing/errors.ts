@@ -85,6 +85,7 @@ export const ERRORS = {
   Gone: row('gone', 'backoff', 'Revision {revision} has been compacted away: list again'),
   TooManyRequests: row('throttled', 'backoff', 'Too many requests: {reason}; try again in {seconds} s'),
   StoreUnavailable: row('unavailable', 'backoff', 'The store does not accept writes: {reason}'),
+  LeaseLost: row('unavailable', 'backoff', 'Lease {lease} is lost: {reason}'),
   Unavailable: row('unavailable', 'backoff', '{what} is not available: {reason}'),
   Internal: row('internal', 'backoff', 'Internal error {reference}'),
 } as const satisfies Record<string, ErrorRow>

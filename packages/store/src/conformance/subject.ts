@@ -1,4 +1,5 @@
 import { SpoutError } from '@spout/model'
+import type { FakeClock } from '@spout/runtime/fake-clock'
 import type { Change, Revision, Store, Stored, Write } from '../store.ts'
 
 /** An empty store under test, and how to dispose of it. */
@@ -12,6 +13,8 @@ export interface StoreFixture {
 export interface StoreSettings {
   /** How often a quiet watch must send a bookmark. */
   readonly bookmarkIntervalMs: number
+  /** The time of leases. */
+  readonly clock: FakeClock
 }
 
 /** The store of one test, with helpers. */
@@ -19,6 +22,8 @@ export interface Subject {
   readonly store: Store
   /** Ends the watches of this test. */
   readonly ending: AbortController
+  /** The time of leases. */
+  readonly clock: FakeClock
   watch(from: Revision, kinds?: readonly string[], scope?: string): AsyncIterator<Change>
   /** Describes every change in the log after `from`. */
   changesSince(from: Revision): Promise<string[]>
@@ -28,12 +33,17 @@ export interface Subject {
   reopen(): Promise<Subject | null>
 }
 
-export function subjectOf(fixture: StoreFixture, store: Store, ending: AbortController): Subject {
+export function subjectOf(
+  fixture: StoreFixture,
+  store: Store,
+  around: { readonly ending: AbortController; readonly clock: FakeClock },
+): Subject {
+  const { ending } = around
   const watch = (from: Revision, kinds?: readonly string[], scope?: string) =>
     store.watch({ from, kinds, scope, signal: ending.signal })[Symbol.asyncIterator]()
   return {
     store,
-    ending,
+    ...around,
     watch,
     changesSince: async (from) => (await untilBookmark(watch(from))).map(describeChange),
     seen: async (id) => {
@@ -41,7 +51,7 @@ export function subjectOf(fixture: StoreFixture, store: Store, ending: AbortCont
       if (object === null) throw new Error(`${id} is not stored`)
       return object
     },
-    reopen: async () => (fixture.reopen === undefined ? null : subjectOf(fixture, await fixture.reopen(), ending)),
+    reopen: async () => (fixture.reopen === undefined ? null : subjectOf(fixture, await fixture.reopen(), around)),
   }
 }
 

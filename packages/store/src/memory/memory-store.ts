@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { SpoutError } from '@spout/model'
+import { type Clock, systemClock } from '@spout/runtime'
 import { ChangeLog, type LoggedWrite, type Retention } from '../change-log.ts'
+import type { Lease } from '../leases/leases.ts'
+import { LocalLeases } from '../leases/local-leases.ts'
 import { checkCondition, type PlannedWrite, planWrite, planWrites } from '../planned-write.ts'
 import { formatRevision, parseRevision } from '../revision.ts'
 import type {
@@ -23,6 +26,8 @@ export interface MemoryStoreOptions {
   readonly retention?: Retention
   /** How often a quiet watch gets a bookmark. Default: 10 s. */
   readonly bookmarkIntervalMs?: number
+  /** For the time of leases. */
+  readonly clock?: Clock
 }
 
 interface Row extends LoggedWrite {
@@ -34,6 +39,7 @@ const keyOf = ({ kind, id }: Ref): string => `${kind} ${id}`
 
 /** A store in memory, for tests and tools. It behaves like the durable ones, but nothing outlives it. */
 export class MemoryStore implements Store {
+  readonly leases: LocalLeases
   readonly #storeId = randomBytes(4).toString('hex')
   readonly #log: ChangeLog
   readonly #watches: Watches
@@ -41,9 +47,10 @@ export class MemoryStore implements Store {
   readonly #rows = new Map<string, Row>()
   #closed = false
 
-  constructor({ retention, bookmarkIntervalMs }: MemoryStoreOptions = {}) {
+  constructor({ retention, bookmarkIntervalMs, clock = systemClock }: MemoryStoreOptions = {}) {
     this.#log = new ChangeLog(retention ?? { changes: 50_000, bytes: 64 * 1024 * 1024 }, 0)
     this.#watches = new Watches(this.#storeId, this.#log, bookmarkIntervalMs ?? 10_000, this.#known)
+    this.leases = new LocalLeases({ clock, head: () => this.#log.head, settled: async () => this.#assertOpen() })
   }
 
   async get(kind: string, id: string): Promise<Stored | null> {
@@ -61,7 +68,10 @@ export class MemoryStore implements Store {
     return { items: rows.map((row) => this.#stored(row)), revision: this.#revision(this.#log.head) }
   }
 
-  async commit(writes: readonly Write[], { turn }: CommitOptions = {}): Promise<{ readonly revision: Revision }> {
+  async commit(
+    writes: readonly Write[],
+    { turn, lease }: CommitOptions = {},
+  ): Promise<{ readonly revision: Revision }> {
     this.#assertOpen()
     const encoding = { known: this.#known, isLarge: () => false }
     const planned =
@@ -69,7 +79,7 @@ export class MemoryStore implements Store {
         ? writes.map((write) => planWrite(this.#storeId, write, encoding))
         : await planWrites(this.#storeId, writes, encoding, turn)
     if (turn !== undefined) this.#assertOpen()
-    if (planned.length > 0) this.#apply(planned)
+    if (planned.length > 0) this.#apply(planned, lease)
     return { revision: this.#revision(this.#log.head) }
   }
 
@@ -99,7 +109,9 @@ export class MemoryStore implements Store {
     this.#watches.close()
   }
 
-  #apply(writes: readonly PlannedWrite[]): void {
+  #apply(writes: readonly PlannedWrite[], lease: Lease | undefined): void {
+    const loss = this.leases.lossOf(lease)
+    if (loss !== null) throw loss
     const sequence = this.#log.head + 1
     const staged = new Map<string, Row | null>()
     const logged = writes.map((write): LoggedWrite => {

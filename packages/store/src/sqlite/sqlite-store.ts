@@ -1,5 +1,8 @@
 import { SpoutError } from '@spout/model'
+import { type Clock, systemClock } from '@spout/runtime'
 import { ChangeLog, type LoggedCommit, type LogReader, type Retention } from '../change-log.ts'
+import type { Lease } from '../leases/leases.ts'
+import { LocalLeases } from '../leases/local-leases.ts'
 import { type PlannedWrite, planWrite, planWrites, wholeWrite } from '../planned-write.ts'
 import { formatRevision, parseRevision } from '../revision.ts'
 import type {
@@ -37,6 +40,14 @@ export interface SqliteStoreOptions {
   readonly checkpointPages?: number
   /** How often a disk that failed is tried again. Default: 500 ms. */
   readonly probeIntervalMs?: number
+  /** For the time of leases. */
+  readonly clock?: Clock
+}
+
+interface PlannedCommit {
+  readonly writes: readonly PlannedWrite[]
+  /** Undefined: it needs none. */
+  readonly lease: Lease | undefined
 }
 
 const COMMITS_PER_FLUSH = 256
@@ -56,6 +67,7 @@ const WARM: Retention = { changes: 4096, bytes: 16 * 1024 * 1024 }
  * the file and waits for the disk; this one reads it.
  */
 export class SqliteStore implements Store {
+  readonly leases: LocalLeases
   readonly #writer: Writer
   readonly #file: FileReader
   readonly #release: () => void
@@ -63,7 +75,7 @@ export class SqliteStore implements Store {
   readonly #large: LargeObjects
   readonly #warmLog: ChangeLog
   readonly #watches: Watches
-  readonly #commits: GroupCommit<readonly PlannedWrite[], number>
+  readonly #commits: GroupCommit<PlannedCommit, number>
   readonly #probeIntervalMs: number
   /** The newest sequence that was seen in this thread. The one that writes may be ahead. */
   #head: number
@@ -109,6 +121,11 @@ export class SqliteStore implements Store {
     this.#watches = new Watches(this.#file.storeId, this.#log(), options.bookmarkIntervalMs ?? 10_000, this.#known)
     this.#commits = new GroupCommit((batch) => this.#flush(batch), { maxBatch: COMMITS_PER_FLUSH })
     this.#probeIntervalMs = options.probeIntervalMs ?? 500
+    this.leases = new LocalLeases({
+      clock: options.clock ?? systemClock,
+      head: () => this.#head,
+      settled: () => this.#settled(),
+    })
   }
 
   health(): StoreHealth {
@@ -134,7 +151,7 @@ export class SqliteStore implements Store {
 
   async commit(
     writes: readonly Write[],
-    { turn, yields = false }: CommitOptions = {},
+    { turn, yields = false, lease }: CommitOptions = {},
   ): Promise<{ readonly revision: Revision }> {
     this.#assertOpen()
     const encoding = { known: this.#known, isLarge: (ref: Ref) => this.#large.has(ref) }
@@ -144,7 +161,8 @@ export class SqliteStore implements Store {
         ? writes.map((write) => planWrite(storeId, write, encoding))
         : await planWrites(storeId, writes, encoding, turn)
     if (turn !== undefined) this.#assertOpen()
-    const sequence = planned.length === 0 ? this.#head : await this.#commits.submit(planned, { yields })
+    const sequence =
+      planned.length === 0 ? this.#head : await this.#commits.submit({ writes: planned, lease }, { yields })
     return { revision: this.#revision(sequence) }
   }
 
@@ -180,22 +198,43 @@ export class SqliteStore implements Store {
     this.#release()
   }
 
-  /** Applies a batch in the thread, and publishes what is durable. */
-  async #flush(batch: readonly (readonly PlannedWrite[])[]): Promise<readonly Settled<number>[]> {
+  /**
+   * Applies a batch, without the commits whose lease is lost. They are looked at when the batch is handed to the thread:
+   * who takes a lease waits for the thread (`#settled`).
+   */
+  async #flush(batch: readonly PlannedCommit[]): Promise<readonly Settled<number>[]> {
     const { refusal } = this.#state
     if (refusal !== null) return batch.map(() => ({ error: refused(refusal) }))
+    const losses = batch.map(({ lease }) => this.leases.lossOf(lease))
+    if (losses.every((loss) => loss === null)) return this.#apply(batch)
+    const held = await this.#apply(batch.filter((_, at) => losses[at] === null))
+    let next = 0
+    return losses.map((loss) => (loss === null ? held[next++]! : { error: loss }))
+  }
+
+  /** Applies a batch in the thread, and publishes what is durable. */
+  async #apply(batch: readonly PlannedCommit[]): Promise<readonly Settled<number>[]> {
+    if (batch.length === 0) return []
     this.#flushingSinceMs = performance.now()
     const outcomes = await this.#writer
-      .flush(batch.map((writes) => writes.map(({ value: _, ...sent }) => sent)))
+      .flush(batch.map(({ writes }) => writes.map(({ value: _, ...sent }) => sent)))
       .finally(() => {
         this.#flushingSinceMs = null
       })
-    const due = batch.filter((_, at) => 'wholeIsDue' in outcomes[at]!).map((writes) => writes.map(wholeWrite))
-    const settled = outcomes.map((outcome, at) => this.#settle(batch[at]!, outcome))
+    const due = batch
+      .filter((_, at) => 'wholeIsDue' in outcomes[at]!)
+      .map(({ writes, lease }) => ({ writes: writes.map(wholeWrite), lease }))
+    const settled = outcomes.map((outcome, at) => this.#settle(batch[at]!.writes, outcome))
     this.#watches.notify()
     const whole = due.length === 0 ? [] : await this.#flush(due)
     let next = 0
     return settled.map((one) => one ?? whole[next++]!)
+  }
+
+  /** The thread does one thing after the other: when it answers, whatever it was given before is done. */
+  async #settled(): Promise<void> {
+    this.#assertOpen()
+    await this.#writer.probe()
   }
 
   /** @returns null when it has to be written whole */

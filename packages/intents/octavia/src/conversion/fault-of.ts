@@ -95,6 +95,7 @@ export function faultOf(error: SpoutError): OctaviaFault {
       return new OctaviaFault(429, error.message)
     case 'Gone':
     case 'StoreUnavailable':
+    case 'LeaseLost':
     case 'Unavailable':
       return new OctaviaFault(503, error.message)
     case 'Internal':
