@@ -40,6 +40,7 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     'clean-up',
     'dns',
     'domains',
+    'leadership',
   ],
   'packages/dataplane/src': [
     ['contracts', 'nft'],

@@ -119,8 +119,8 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
     this.#loadBalancers = new LoadBalancers(this.#context)
   }
 
-  /** From now on new load balancers are stored in one commit with their placement. */
-  placeBy(placing: Placing): void {
+  /** From now on new load balancers are stored in one commit with their placement. Null: they are placed later. */
+  placeBy(placing: Placing | null): void {
     this.#placing = placing
   }
 

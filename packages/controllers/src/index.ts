@@ -1,5 +1,5 @@
 /**
- * Control loops over the model: planning, status, node liveness, clean-up. Each has a folder; `tools/checks/rooms.ts`
+ * Control loops over the model: planning, status, node liveness, clean-up, and who leads them. Each has a folder; `tools/checks/rooms.ts`
  * lists the folders in the order in which they may import.
  *
  * Each loop reads the model's view and keeps its state in memory. The plan controller stores placements before it
@@ -10,6 +10,8 @@
 export { Sweeper, type SweeperOptions } from './clean-up/sweeper.ts'
 export { DnsPublisher, type DnsPublisherOptions, type DnsZone } from './dns/dns-publisher.ts'
 export { DomainProver, type DomainProverOptions } from './domains/domain-prover.ts'
+export { CurrentStatus } from './leadership/current-status.ts'
+export { Leadership } from './leadership/leadership.ts'
 export { type Liveness, type LivenessOptions, NodeLiveness } from './liveness/node-liveness.ts'
 export { NodeStateTable } from './node-states/node-state-table.ts'
 export { PlanController, type PlanControllerOptions } from './planning/plan-controller.ts'

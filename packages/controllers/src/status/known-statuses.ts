@@ -18,12 +18,13 @@ interface Known extends WorkedOut {
 /** A cache of statuses, because clients list thousands of them again and again. Callers invalidate it. */
 export class KnownStatuses {
   readonly #known = new Map<string, Known>()
+  #closed = false
 
   of(loadBalancer: LoadBalancer, placement: Placement | null, workOut: () => WorkedOut): WorkedOut {
     const known = this.#known.get(loadBalancer.id)
     if (known?.loadBalancer === loadBalancer && known.placement === placement) return known
     const now = workOut()
-    if (now.holds) this.#known.set(loadBalancer.id, { ...now, loadBalancer, placement })
+    if (now.holds && !this.#closed) this.#known.set(loadBalancer.id, { ...now, loadBalancer, placement })
     else this.#known.delete(loadBalancer.id)
     return now
   }
@@ -38,6 +39,12 @@ export class KnownStatuses {
 
   /** Call when the name of a node or a group may have changed. */
   forgetAll(): void {
+    this.#known.clear()
+  }
+
+  /** Nobody says any more what changes, so from now on each is worked out when asked for. */
+  close(): void {
+    this.#closed = true
     this.#known.clear()
   }
 }

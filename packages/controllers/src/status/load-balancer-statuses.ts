@@ -107,6 +107,12 @@ export class LoadBalancerStatuses {
     this.#statuses.forgetAll()
   }
 
+  /** Still answers, from what is there then. */
+  close(): void {
+    this.#serving.close()
+    this.#statuses.close()
+  }
+
   #workedOut(
     id: string,
     provisioning: ProvisioningStatus,

@@ -20,6 +20,7 @@ export class ServingStatuses {
   readonly #carriers: Pick<Carriers, 'members' | 'overShares' | 'logTroubles'>
   readonly #ownerOf: (loadBalancerId: string) => string | null
   readonly #known = new Map<string, Known>()
+  #closed = false
 
   /** @param ownerOf the node whose checks count; null: the checks of all nodes count */
   constructor(
@@ -50,6 +51,12 @@ export class ServingStatuses {
     this.#known.clear()
   }
 
+  /** Nobody says any more what changes, so from now on each is worked out when asked for. */
+  close(): void {
+    this.#closed = true
+    this.#known.clear()
+  }
+
   #current(loadBalancer: LoadBalancer): Known {
     const ownerNodeId = this.#ownerOf(loadBalancer.id)
     const known = this.#known.get(loadBalancer.id)
@@ -62,7 +69,7 @@ export class ServingStatuses {
       this.#carriers.logTroubles(id),
     )
     const now = { loadBalancer, ownerNodeId, serving, members: new WeakRef(members) }
-    this.#known.set(loadBalancer.id, now)
+    if (!this.#closed) this.#known.set(loadBalancer.id, now)
     return now
   }
 }

@@ -192,8 +192,10 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     return () => this.#listeners.delete(listener)
   }
 
+  /** Follows nothing any more. It still answers, as for nodes that have not reported what changed since. */
   close(): void {
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    this.#loadBalancers.close()
     this.#shards.close()
     this.withdrawals.close()
     this.#laterReviews.close()
