@@ -1,10 +1,10 @@
 import type { ModelView } from '@spout/admission/contract'
-import type { StatusController } from '@spout/controllers'
+import type { CurrentStatus } from '@spout/controllers'
 import type { Metrics } from '@spout/runtime/metrics'
 
 interface Described {
   readonly view: ModelView
-  readonly status: StatusController
+  readonly status: CurrentStatus
 }
 
 /**

@@ -15,7 +15,7 @@ import { openDnsZones } from './dns-zones.ts'
 import { createDomainProver } from './domain-checks.ts'
 import type { ModelStore } from './model-store.ts'
 
-/** The control loops, before those with a `start` are started. */
+/** The control loops of one term of leading, before those with a `start` are started. */
 export interface ControlLoops {
   readonly nodeStates: NodeStateTable
   readonly status: StatusController
@@ -24,6 +24,8 @@ export interface ControlLoops {
   readonly rebalancer: Rebalancer
   readonly dns: DnsPublisher
   readonly domains: DomainProver
+  /** Ends what runs without a start. The status still answers. */
+  close(): void
 }
 
 export function createControlLoops(
@@ -35,7 +37,6 @@ export function createControlLoops(
   const nodeStates = new NodeStateTable()
   const status = new StatusController({ view, nodeStates, liveness, clock, log })
   const planner = new PlanController({ view, store, nodeStates, liveness, status, admission, clock, log })
-  admission.placeBy(planner)
   return {
     nodeStates,
     status,
@@ -47,5 +48,9 @@ export function createControlLoops(
       ...{ zones: openDnsZones(config.dns.zones), view, status, clock, log },
     }),
     domains: createDomainProver(config.domains, { view, admission }, { clock, log }),
+    close: () => {
+      status.close()
+      liveness.close()
+    },
   }
 }

@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
+import { hostname } from 'node:os'
 import path from 'node:path'
+import { Leadership } from '@spout/controllers'
 import { parseCidr } from '@spout/net'
 import { type Clock, type Component, Lifecycle, systemClock } from '@spout/runtime'
 import type { Logger } from '@spout/runtime/logger'
@@ -7,7 +10,6 @@ import { Metrics } from '@spout/runtime/metrics'
 import { whyNotReady } from '@spout/runtime/readiness'
 import { StatusServer } from '@spout/runtime/status-server'
 import {
-  AgentLink,
   AuditLog,
   Authenticator,
   auditDirectory,
@@ -16,18 +18,18 @@ import {
   LocalSocket,
   type ServedCertificate,
 } from '@spout/server'
+import type { Store } from '@spout/store'
 import { describeAnnouncements } from './announcement-metrics.ts'
 import { apiCertificate, apiTls } from './api-certificate.ts'
 import { describeTenantCertificates } from './certificate-metrics.ts'
 import type { HomeCluster } from './cluster/home-cluster.ts'
 import type { ControlPlaneConfig } from './config.ts'
-import { type ControlLoops, createControlLoops } from './control-loops.ts'
 import { describeDns } from './dns-metrics.ts'
-import { ensureFirstObjects } from './first-objects.ts'
 import { type Keystone, openKeystone } from './keystone.ts'
+import { LeaderPart } from './leader-part.ts'
 import { type Limits, openLimits } from './limits.ts'
-import { describeCertificate, describeObjects } from './metrics.ts'
-import { type ModelStore, openModelStore } from './model-store.ts'
+import { describeCertificate, describeLeader, describeObjects } from './metrics.ts'
+import { type ModelStore, openModelStore, openStore } from './model-store.ts'
 import { readinessChecks } from './readiness.ts'
 import { mountSurfaces } from './surfaces.ts'
 
@@ -37,71 +39,86 @@ interface Surroundings {
   readonly log: Logger
 }
 
-/** Creates the parts in order of their dependencies, starts them, and logs where clients find the API. */
+/** What tests replace. */
+interface Given {
+  readonly clock?: Clock
+  /** In place of the store that the configuration names. */
+  readonly store?: Store
+}
+
+/** The name of the lease that the leader has. */
+const LEADER = 'control-plane'
+
+/**
+ * Creates the parts in order of their dependencies, starts them, and logs where clients find the API.
+ *
+ * What is started here runs in every control plane: the store, the view, authentication and the APIs. What only the
+ * leader does is its `LeaderPart`, which the leadership starts and stops.
+ */
 export async function startControlPlane(
   config: ControlPlaneConfig,
   environment: Readonly<Record<string, string | undefined>>,
   log: Logger,
+  given: Given = {},
 ): Promise<Lifecycle> {
   mkdirSync(config.stateDirectory, { recursive: true, mode: 0o700 })
-  const around: Surroundings = { clock: systemClock, log }
+  const around: Surroundings = { clock: given.clock ?? systemClock, log }
   const { clock } = around
-  const model = await openModelStore(config, log)
-  const loops = createControlLoops(config, model, around)
+  const model = await openModelStore(config, given.store ?? (await openStore(config)), log)
+  const { store } = model
   const home = await openHome(config, environment, around)
   const authenticator = createAuthenticator(config, model, home, around)
-  await ensureFirstObjects(config, model, { authenticator, home, clock })
   const authority = await CertificateAuthority.open(path.join(config.stateDirectory, 'agent-link'))
   const audit = createAuditLog(config, around)
-  const link = createAgentLink(config, { model, loops, authority, audit, home }, around)
+  const part = new LeaderPart({ config, model, authenticator, authority, audit, home, ...around })
+  const leadership = new Leadership({
+    ...{ store, lease: LEADER, ...around },
+    holder: `${hostname()}-${randomBytes(4).toString('hex')}`,
+    lead: () => part.start(),
+  })
   const keystone = openKeystone(config, model, around)
   const limits = openLimits(config, { authenticator, foreign: keystone?.tokens ?? null, clock })
   const certificate = config.api.tls ? apiCertificate(config, { authority, ...around }) : null
   const https = certificate && (await apiTls(certificate))
-  const metrics = describeParts({ model, loops, link, audit, certificate, clock })
+  const metrics = describeParts({ model, part, leadership, audit, certificate, clock })
   const app = createApiServer(config, { audit, model, metrics, https, limits }, around)
   limits.watch(app.server)
-  mountSurfaces(app, config, { model, loops, authenticator, audit, limits, clock, linkPin: authority.pin })
-  const statusServer = createStatusServer(config, { model, loops, metrics })
+  mountSurfaces(app, config, { model, part, authenticator, audit, limits, clock, linkPin: authority.pin })
+  const statusServer = createStatusServer(config, { model, part, leadership, metrics })
   const lifecycle = new Lifecycle({ log })
-    .add({ name: 'store', start: () => {}, stop: () => model.store.close() })
+    .add({ name: 'store', start: () => {}, stop: () => store.close() })
     .add({ name: 'view', start: () => {}, stop: () => model.closeView() })
     .add(audit)
-    .add(loops.planner)
-    .add({ name: 'authenticator', start: () => authenticator.tokens.start(), stop: () => authenticator.tokens.stop() })
-    .add(loops.sweeper)
-    .add(loops.rebalancer)
-    .add(loops.dns)
-    .add(loops.domains)
-    .add(link)
+    .add({ name: 'home-cluster', start: () => {}, stop: () => home?.close() })
+    .add(leadership)
     .add(statusServer)
-    .add(apiComponent(config, { app, link, statusServer, certificate, limits, keystone }, log))
+    .add(apiComponent(config, { app, part, statusServer, certificate, limits, keystone }, log))
     .add(new LocalSocket({ app, path: path.join(config.stateDirectory, 'api.sock'), log }))
-  if (home !== null) addHome(lifecycle, config, home, authority, around)
   await lifecycle.start()
   return lifecycle
 }
 
 function describeParts({
   model,
-  loops: { status, planner, dns },
-  link,
+  part,
+  leadership,
   audit,
   certificate,
   clock,
 }: {
   readonly model: ModelStore
-  readonly loops: ControlLoops
-  readonly link: AgentLink
+  readonly part: LeaderPart
+  readonly leadership: Leadership
   readonly audit: AuditLog
   readonly certificate: ServedCertificate | null
   readonly clock: Clock
 }): Metrics {
   const { view } = model
   const metrics = new Metrics()
-  describeObjects(metrics, { view, status, planner, link, audit })
-  describeAnnouncements(metrics, { view, status })
-  describeDns(metrics, dns)
+  describeObjects(metrics, { view, part, audit })
+  describeLeader(metrics, leadership)
+  describeAnnouncements(metrics, { view, status: part.status })
+  describeDns(metrics, part)
   describeTenantCertificates(metrics, { view, clock, unopened: () => model.unopenedCertificates })
   describeCertificate(metrics, certificate)
   return metrics
@@ -111,11 +128,17 @@ function createStatusServer(
   config: ControlPlaneConfig,
   {
     model: { store, view },
-    loops: { nodeStates, status },
+    part,
+    leadership,
     metrics,
-  }: { readonly model: ModelStore; readonly loops: ControlLoops; readonly metrics: Metrics },
+  }: {
+    readonly model: ModelStore
+    readonly part: LeaderPart
+    readonly leadership: Leadership
+    readonly metrics: Metrics
+  },
 ): StatusServer {
-  const checks = readinessChecks({ store, nodeStates, view, status })
+  const checks = readinessChecks({ store, view, leadership, part })
   return new StatusServer({ name: 'status', ...config.status, metrics, readiness: () => whyNotReady(checks) })
 }
 
@@ -124,14 +147,14 @@ function apiComponent(
   config: ControlPlaneConfig,
   {
     app,
-    link,
+    part,
     statusServer,
     certificate,
     limits,
     keystone,
   }: {
     readonly app: ReturnType<typeof createServer>
-    readonly link: AgentLink
+    readonly part: LeaderPart
     readonly statusServer: StatusServer
     readonly certificate: ServedCertificate | null
     readonly limits: Limits
@@ -145,7 +168,7 @@ function apiComponent(
       const address = await app.listen(config.api)
       // The workbench waits for this line and reads the addresses from it.
       log.info(
-        { event: 'listening', address, agentLinkPort: link.port, statusPort: statusServer.port },
+        { event: 'listening', address, agentLinkPort: part.agentLinkPort, statusPort: statusServer.port },
         'the control plane is up',
       )
       certificate?.keep(app)
@@ -190,30 +213,6 @@ const createAuditLog = (config: ControlPlaneConfig, around: Surroundings): Audit
     fileLimit: config.audit.files,
   })
 
-const createAgentLink = (
-  config: ControlPlaneConfig,
-  {
-    model: { store, view, admission },
-    loops,
-    authority,
-    audit,
-    home,
-  }: {
-    readonly model: ModelStore
-    readonly loops: ControlLoops
-    readonly authority: CertificateAuthority
-    readonly audit: AuditLog
-    readonly home: HomeCluster | null
-  },
-  around: Surroundings,
-): AgentLink =>
-  new AgentLink({
-    ...{ audit, authority, store, view, admission, states: loops.nodeStates, reports: loops.status, ...around },
-    listen: { host: config.agentLink.host, port: config.agentLink.port },
-    hosts: config.agentLink.names,
-    ...(home && { cluster: { serviceAccounts: home.serviceAccounts, nodeGroup: config.kubernetes.nodeGroup } }),
-  })
-
 function createApiServer(
   config: ControlPlaneConfig,
   {
@@ -249,17 +248,4 @@ function createApiServer(
     onAnswer: ({ method, route, status: code, durationMs }) =>
       answered.observe({ method, route, status: String(code) }, durationMs / 1000),
   })
-}
-
-function addHome(
-  lifecycle: Lifecycle,
-  config: ControlPlaneConfig,
-  home: HomeCluster,
-  authority: CertificateAuthority,
-  around: Surroundings,
-): void {
-  lifecycle.add({ name: 'home-cluster', start: () => {}, stop: () => home.close() })
-  const { authorityConfigMap: configMap } = config.kubernetes
-  if (configMap !== '')
-    lifecycle.add(home.authorityPublisher({ configMap, authority: authority.certificate, ...around }))
 }

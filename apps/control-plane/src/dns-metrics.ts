@@ -5,7 +5,7 @@ import type { Metrics } from '@spout/runtime/metrics'
 const STATES: readonly DnsNameStatus['state'][] = ['published', 'waiting', 'failed']
 
 /** Metrics of published names, read at scrape time: the number of series grows with zones, not with names. */
-export function describeDns(metrics: Metrics, dns: DnsPublisher): void {
+export function describeDns(metrics: Metrics, dns: Pick<DnsPublisher, 'zones'>): void {
   metrics.gauge({ name: 'spout_dns_names', help: 'Names of load balancers by state', labels: ['zone', 'state'] }, () =>
     dns.zones.flatMap((each) => {
       const { zone } = each

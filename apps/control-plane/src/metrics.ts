@@ -1,20 +1,20 @@
 import type { ModelView } from '@spout/admission/contract'
-import type { PlanController, StatusController } from '@spout/controllers'
+import type { Leadership } from '@spout/controllers'
 import type { Metrics } from '@spout/runtime/metrics'
-import type { AgentLink, AuditLog, ServedCertificate } from '@spout/server'
+import type { AuditLog, ServedCertificate } from '@spout/server'
+import type { LeaderPart } from './leader-part.ts'
 
 interface Described {
   readonly view: ModelView
-  readonly status: Pick<StatusController, 'counts' | 'node' | 'ignored'>
-  readonly planner: PlanController
-  readonly link: AgentLink
+  readonly part: LeaderPart
   readonly audit: AuditLog
 }
 
 /**
  * Metrics of objects, read at scrape time. The number of series grows with kinds and nodes, not with tenants' objects.
  */
-export function describeObjects(metrics: Metrics, { view, status, planner, link, audit }: Described): void {
+export function describeObjects(metrics: Metrics, { view, part, audit }: Described): void {
+  const { status } = part
   const kinds = ['loadBalancer', 'network', 'addressPool', 'address', 'node', 'project'] as const
   metrics.gauge({ name: 'spout_objects', help: 'Stored objects', labels: ['kind'] }, () =>
     kinds.map((kind) => ({ labels: { kind }, value: view.list(kind).length })),
@@ -37,7 +37,7 @@ export function describeObjects(metrics: Metrics, { view, status, planner, link,
     () => view.list('node').map(({ id, name }) => ({ labels: { node: name }, value: status.ignored(id) })),
   )
   metrics.gauge({ name: 'spout_plan_backlog', help: 'Keys that wait to be planned', labels: [] }, () => [
-    { labels: {}, value: planner.backlog },
+    { labels: {}, value: part.backlog },
   ])
   metrics.counters(
     {
@@ -51,8 +51,23 @@ export function describeObjects(metrics: Metrics, { view, status, planner, link,
     ],
   )
   metrics.gauge({ name: 'spout_agent_streams', help: 'Agents with an open state stream', labels: [] }, () => [
-    { labels: {}, value: link.connected },
+    { labels: {}, value: part.connectedAgents },
   ])
+}
+
+/** Who leads. */
+export function describeLeader(metrics: Metrics, leadership: Leadership): void {
+  metrics.gauge({ name: 'spout_leader', help: '1 for the control plane that leads, 0 for others', labels: [] }, () => [
+    { labels: {}, value: leadership.leads ? 1 : 0 },
+  ])
+  metrics.gauge(
+    {
+      name: 'spout_leader_token',
+      help: "The fencing token of the leader's lease, which grows when another leads; no series while nobody does",
+      labels: [],
+    },
+    () => (leadership.leader === null ? [] : [{ labels: {}, value: leadership.leader.token }]),
+  )
 }
 
 /** Metrics of the API's certificate. @param certificate null without TLS; then there are no such series */

@@ -2,13 +2,13 @@ import path from 'node:path'
 import { StoreAdmission, StoreView } from '@spout/admission'
 import type { Logger } from '@spout/runtime/logger'
 import type { SealingKeys } from '@spout/runtime/sealing-keys'
-import { MemoryStore, SqliteStore, type Store } from '@spout/store'
+import { LeasedStore, MemoryStore, SqliteStore, type Store } from '@spout/store'
 import type { ControlPlaneConfig } from './config.ts'
 import { openSealingKeys } from './sealing-keys.ts'
 
 /** The model: its store, its view in memory, and the only way to write it. */
 export interface ModelStore {
-  readonly store: Store
+  readonly store: LeasedStore
   readonly view: StoreView
   readonly admission: StoreAdmission
   readonly sealing: SealingKeys
@@ -19,10 +19,10 @@ export interface ModelStore {
 }
 
 /** @throws SpoutError StoreUnavailable */
-export async function openModelStore(config: ControlPlaneConfig, log: Logger): Promise<ModelStore> {
+export async function openModelStore(config: ControlPlaneConfig, opened: Store, log: Logger): Promise<ModelStore> {
   const sealing = openSealingKeys(config.stateDirectory, config.certificates)
   const closing = new AbortController()
-  const store = await openStore(config)
+  const store = new LeasedStore(opened)
   const view = await StoreView.open(store, {
     signal: closing.signal,
     onInvalid: (ref, error) =>
@@ -44,7 +44,11 @@ export async function openModelStore(config: ControlPlaneConfig, log: Logger): P
   return { store, view, admission, sealing, unopenedCertificates, closeView: () => closing.abort() }
 }
 
-const openStore = (config: ControlPlaneConfig): Promise<Store> | Store =>
+/**
+ * The store that the configuration names.
+ * @throws SpoutError StoreUnavailable
+ */
+export const openStore = async (config: ControlPlaneConfig): Promise<Store> =>
   config.store.engine === 'memory'
     ? new MemoryStore()
     : SqliteStore.open({ path: path.join(config.stateDirectory, 'spout.db') })

@@ -1,40 +1,51 @@
 import type { ModelView } from '@spout/admission/contract'
-import type { NodeStateTable } from '@spout/controllers'
-import type { StatusReader } from '@spout/model'
+import type { Leadership } from '@spout/controllers'
 import type { ReadinessCheck } from '@spout/runtime/readiness'
 import type { Store } from '@spout/store'
+import type { LeaderPart } from './leader-part.ts'
 
-/** The conditions for `/readyz`. It is ready only when the data plane follows. */
+/** The conditions for `/readyz`. The leader is ready only when the data plane follows, the others once there is one. */
 export const readinessChecks = ({
   store,
-  nodeStates,
   view,
-  status,
+  leadership,
+  part,
 }: {
   readonly store: Store
-  readonly nodeStates: NodeStateTable
   readonly view: ModelView
-  readonly status: StatusReader
-}): readonly ReadinessCheck[] => [
-  { name: 'store', check: () => store.health().reason },
-  { name: 'planner', check: () => (nodeStates.ready() ? null : 'not every load balancer is planned yet') },
-  {
-    name: 'data-plane',
-    check: () => {
-      const behind = view.list('node').filter(({ id }) => {
-        const { connection, inSync } = status.node(id)
-        return connection === 'connected' && !inSync
-      })
-      return behind.length === 0 ? null : `not in sync: ${behind.map(({ name }) => name).join(', ')}`
+  readonly leadership: Leadership
+  readonly part: LeaderPart
+}): readonly ReadinessCheck[] => {
+  const { status } = part
+  const ofLeader = (check: () => string | null) => () => (leadership.leads ? check() : null)
+  return [
+    { name: 'store', check: () => store.health().reason },
+    {
+      name: 'leader',
+      check: () => (leadership.leads || leadership.follows ? null : 'no control plane leads'),
     },
-  },
-  {
-    name: 'nodes',
-    check: () => {
-      const nodes = view.list('node')
-      return nodes.length === 0 || nodes.some(({ id }) => status.node(id).connection === 'connected')
-        ? null
-        : 'no node is connected'
+    {
+      name: 'planner',
+      check: ofLeader(() => (part.isPlanned ? null : 'not every load balancer is planned yet')),
     },
-  },
-]
+    {
+      name: 'data-plane',
+      check: ofLeader(() => {
+        const behind = view.list('node').filter(({ id }) => {
+          const { connection, inSync } = status.node(id)
+          return connection === 'connected' && !inSync
+        })
+        return behind.length === 0 ? null : `not in sync: ${behind.map(({ name }) => name).join(', ')}`
+      }),
+    },
+    {
+      name: 'nodes',
+      check: ofLeader(() => {
+        const nodes = view.list('node')
+        return nodes.length === 0 || nodes.some(({ id }) => status.node(id).connection === 'connected')
+          ? null
+          : 'no node is connected'
+      }),
+    },
+  ]
+}

@@ -23,13 +23,13 @@ import {
   turnsOfLongBodies,
 } from '@spout/server'
 import type { ControlPlaneConfig } from './config.ts'
-import type { ControlLoops } from './control-loops.ts'
+import type { LeaderPart } from './leader-part.ts'
 import type { Limits } from './limits.ts'
 import type { ModelStore } from './model-store.ts'
 
 export interface SurfaceParts {
   readonly model: ModelStore
-  readonly loops: ControlLoops
+  readonly part: LeaderPart
   readonly authenticator: Authenticator
   readonly audit: AuditLog
   readonly limits: Limits
@@ -44,7 +44,7 @@ export function mountSurfaces(
   config: ControlPlaneConfig,
   {
     model: { store, view, admission },
-    loops: { status, dns, domains },
+    part: { status, dnsNames, domains },
     authenticator,
     audit,
     limits,
@@ -64,7 +64,8 @@ export function mountSurfaces(
     ),
   }
   const native = nativeApi({
-    ...{ admission, view, store, status, ownership: status, withdrawals: status.withdrawals, dns, domains },
+    ...{ admission, view, store, status, ownership: status, withdrawals: status.withdrawals },
+    ...{ dns: dnsNames, domains },
     ...{ authenticator, audit, clock, linkPin, networkDefaults, streams: limits.streams, turns: limits.turns },
   })
   const identity = identityApi({
