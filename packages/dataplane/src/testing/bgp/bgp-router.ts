@@ -180,8 +180,7 @@ function renderRouter({ routerId, as, neighbors, ecmp, announces = [] }: BgpRout
 
 const watchedAlone = ({ bfd = null, endsWithBfd = true }: RouterNeighbor): boolean => bfd !== null && !endsWithBfd
 
-const renderWatched = ({ address, interface: device }: RouterNeighbor): string =>
-  `neighbor ${address} dev "${device}";`
+const renderWatched = ({ address, interface: device }: RouterNeighbor): string => `neighbor ${address} dev "${device}";`
 
 function renderNeighbor(it: RouterNeighbor, as: number): string {
   const { bfd = null, hops = 1, families = ['ipv4', 'ipv6'], gracefulRestart = true } = it
@@ -198,7 +197,9 @@ function renderNeighbor(it: RouterNeighbor, as: number): string {
     '  connect delay time 1; connect retry time 2; error wait time 1,2;',
     `  graceful restart ${gracefulRestart ? 'aware' : 'off'};`,
     '  long lived graceful restart off;',
-    ...(bfd === null || watchedAlone(it) ? [] : [`  bfd { interval ${bfd.intervalMs} ms; multiplier ${bfd.multiplier}; };`]),
+    ...(bfd === null || watchedAlone(it)
+      ? []
+      : [`  bfd { interval ${bfd.intervalMs} ms; multiplier ${bfd.multiplier}; };`]),
     ...families.map(
       (family) =>
         `  ${family} { import all; export where source = RTS_STATIC; ${version === 6 && family === 'ipv4' ? 'extended next hop on; ' : ''}};`,
