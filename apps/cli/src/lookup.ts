@@ -1,6 +1,6 @@
 import { call, type Session } from '@spout/client/api'
 import { SpoutError } from '@spout/model'
-import type { Row } from './resources/resource.ts'
+import { isOwned, type Row } from './resources/resource.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -8,9 +8,6 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 export interface ScopedSession extends Session {
   readonly projectId?: string
 }
-
-/** Collections whose objects belong to projects. */
-const OWNED: ReadonlySet<string> = new Set(['/load-balancers', '/networks', '/addresses', '/certificates'])
 
 /** @param project its name or id; left out: names are looked for in all projects that the token may read */
 export async function scopedTo(session: Session, project: string | undefined): Promise<ScopedSession> {
@@ -58,4 +55,4 @@ export const listOf = async (session: ScopedSession, path: string): Promise<read
 }
 
 const ownerQuery = ({ projectId }: ScopedSession, path: string): Readonly<Record<string, string>> =>
-  projectId !== undefined && OWNED.has(path) ? { project: projectId } : {}
+  projectId !== undefined && isOwned({ path }) ? { project: projectId } : {}

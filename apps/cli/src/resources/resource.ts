@@ -51,7 +51,7 @@ export interface Resource {
 }
 
 /** Whether it, or its enclosing object, belongs to a project: two projects may use one name. */
-export const isOwned = ({ path }: Resource): boolean =>
+export const isOwned = ({ path }: Pick<Resource, 'path'>): boolean =>
   /^\/(load-balancers|networks|addresses|certificates|domain-claims)\b/.test(path)
 
 /** The flags of a verb. */
