@@ -82,8 +82,14 @@ function parseProblem(text: string): Problem | null {
 }
 
 /** Calls the API once. @returns undefined for an empty answer. @throws ApiProblem, SpoutError Unavailable */
-export async function call<T>(session: Session, method: string, path: string, body?: unknown): Promise<T> {
-  const text = await (await send(session, method, path, body)).text()
+export async function call<T>(
+  session: Session,
+  method: string,
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<T> {
+  const text = await (await send(session, method, path, body, signal)).text()
   return (text === '' ? undefined : JSON.parse(text)) as T
 }
 

@@ -45,6 +45,12 @@ export interface ChangedLine {
   readonly edits: readonly Edit[]
 }
 
+/**
+ * A call that is not answered by then is given up, and tried again on another connection. Where the network was cut, the
+ * kernel would repeat its bytes up to two minutes after the network is back. Calls that wait do so for 30 s at most.
+ */
+const LONGEST_CALL_MS = 60_000
+
 type ErrorLine = { readonly type: 'ERROR'; readonly error?: { readonly detail?: string } }
 
 /**
@@ -53,14 +59,17 @@ type ErrorLine = { readonly type: 'ERROR'; readonly error?: { readonly detail?: 
  */
 export class NativeApi {
   readonly #sessions: Sessions
+  readonly #longestCallMs: number
 
-  constructor(sessions: Sessions) {
+  constructor(sessions: Sessions, longestCallMs = LONGEST_CALL_MS) {
     this.#sessions = sessions
+    this.#longestCallMs = longestCallMs
   }
 
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
     try {
-      return await call<T>(await this.#sessions.session(), method, path, body)
+      const session = await this.#sessions.session()
+      return await call<T>(session, method, path, body, AbortSignal.timeout(this.#longestCallMs))
     } catch (error) {
       throw this.#refusedOr(error)
     }
