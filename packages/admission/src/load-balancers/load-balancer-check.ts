@@ -81,7 +81,10 @@ export function checkedNetworkId(
     resolved: resolvedVersion(context, loadBalancer),
     found: stillFound(context, known, facts.networks),
   })
-  if ('problem' in resolution) throw new SpoutError(resolution.problem.code, resolution.problem.params)
+  if ('problem' in resolution) {
+    const { problem } = resolution
+    throw new SpoutError(problem.code, problem.params, problem)
+  }
   checkRevocations(loadBalancer, (id) => view.get('certificate', id)?.value ?? null)
   const { network } = resolution
   const ownVips = new Set(loadBalancer.vips.map((vip) => vip.address))

@@ -147,7 +147,7 @@ function checkedNetwork(
   if (network === undefined || network.returnPath === 'dsr') return ofWhole(context, next, at, put)
   const problem = addedMemberProblem(next, pool, put, resolveContextOf(context, next))
   if (problem === 'unclear') return ofWhole(context, next, at, put)
-  if (problem !== null) throw new SpoutError(problem.code, problem.params)
+  if (problem !== null) throw new SpoutError(problem.code, problem.params, problem)
   return network.id
 }
 

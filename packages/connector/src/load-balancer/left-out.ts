@@ -52,15 +52,13 @@ export class LeftOut {
   /** Notes a refusal. @returns false when it is not about a member, name or host of this content */
   note(id: string, content: LoadBalancerContent, { field, fields, message }: Refused): boolean {
     const hosts = fields.flatMap((one) => hostAt(content, one) ?? [])
-    const match = /^pools\[(\d+)\]\.members\[(\d+)\]/.exec(field ?? '')
-    const pool = content.pools[Number(match?.[1] ?? Number.NaN)]
-    const member = pool?.members[Number(match?.[2] ?? Number.NaN)]
+    const members = fields.flatMap((one) => memberAt(content, one) ?? [])
     const name = content.dnsNames?.[Number(/^dnsNames\[(\d+)\]/.exec(field ?? '')?.[1] ?? Number.NaN)]
-    if (hosts.length === 0 && name === undefined && (pool === undefined || member === undefined)) return false
+    if (hosts.length === 0 && name === undefined && members.length === 0) return false
     const refused = this.#ofDocument.get(id) ?? new Map<string, string>()
     for (const host of hosts) refused.set(keyOfHost(host), whyNoHost(message))
     if (name !== undefined) refused.set(keyOfName(name), reasonOf(message))
-    else if (pool !== undefined && member !== undefined) refused.set(keyOf(pool.name, member), reasonOf(message))
+    for (const key of members) refused.set(key, reasonOf(message))
     this.#ofDocument.set(id, refused)
     if (!this.#sinceMs.has(id)) this.#sinceMs.set(id, this.#clock.monotonicMs())
     return true
@@ -133,6 +131,14 @@ const withoutRefusedHosts = (listener: ListenerContent, refused: ReadonlyMap<str
   listener.routes === undefined
     ? listener
     : { ...listener, routes: withoutHosts(listener.routes, (host) => refused.has(keyOfHost(host))) }
+
+/** The key of the member that a path of a content leads to; null for none. */
+function memberAt({ pools }: LoadBalancerContent, field: string): string | null {
+  const [, at, index] = /^pools\[(\d+)\]\.members\[(\d+)\]/.exec(field) ?? []
+  const pool = pools[Number(at)]
+  const member = pool?.members[Number(index)]
+  return pool === undefined || member === undefined ? null : keyOf(pool.name, member)
+}
 
 /** The reason alone. The rest of the message names only the first refused host. */
 const whyNoHost = (message: string): string => reasonOf(message).replace(/^.* may not name [^:]*: /, '')

@@ -65,6 +65,27 @@ test('a member that is refused while routes change is not left out: the answer i
   expect(leftOut.has('lb')).toBe(false)
 })
 
+test('of many members all that one answer names are left out at once', async () => {
+  const leftOut = new LeftOut(new FakeClock(), 30_000)
+  const context = { leftOut, known: { answered: () => {} } } as unknown as SayContext
+  const members = Array.from({ length: 5000 }, (_, at) => ({
+    ...{ name: '', address: `10.${at >> 8}.${at & 255}.1`, port: 80, weight: 1, monitorPort: null },
+  }))
+  const whole = { ...content, pools: [{ ...content.pools[0]!, name: 'uid/tcp/80', members }] }
+  const said: number[] = []
+  await withoutRefused(context, 'lb', whole, async ({ pools }) => {
+    said.push(pools[0]!.members.length)
+    const outside = pools[0]!.members.flatMap(({ address }, at) =>
+      address.startsWith('10.0.') ? [] : [`pools[0].members[${at}].address`],
+    )
+    const [first] = outside
+    if (first === undefined) return {} as ShownLoadBalancer
+    throw new Refused('MemberOutsideNetworks', `Field ${first}: it is in no network`, first, outside.slice(0, 1000))
+  })
+  expect(said).toEqual([5000, 4000, 3000, 2000, 1000, 256])
+  expect(leftOut.of('lb', 'uid')).toEqual({ count: 4744, reason: 'it is in no network' })
+})
+
 test('hosts that are refused are left out of their routes; a route without any other goes', async () => {
   const leftOut = new LeftOut(new FakeClock(), 30_000)
   const context = { leftOut, known: { answered: () => {} } } as unknown as SayContext

@@ -81,12 +81,15 @@ const nullUnlessMember =
   ({ document }: ShownLoadBalancer, { pools }: LoadBalancerContent, { poolId, put }: PoolChange) =>
   (error: unknown): null => {
     if (!(error instanceof Refused)) throw error
-    const [, at, field] = /^put\[(\d+)\](.*)$/.exec(error.field ?? '') ?? []
     const pool = document.pools.findIndex(({ id }) => id === poolId)
-    const refused = at === undefined ? undefined : put[Number(at)]
-    const member = refused === undefined ? -1 : (pools[pool]?.members.indexOf(refused) ?? -1)
-    if (member < 0) return null
-    throw new Refused(error.code, error.message, `pools[${pool}].members[${member}]${field}`)
+    const places = new Map(pools[pool]?.members.map((member, at) => [member, at]))
+    const inContent = error.fields.flatMap((one) => {
+      const [, at, field] = /^put\[(\d+)\](.*)$/.exec(one) ?? []
+      const place = at === undefined ? undefined : places.get(put[Number(at)]!)
+      return place === undefined ? [] : [`pools[${pool}].members[${place}]${field}`]
+    })
+    if (inContent[0] === undefined) return null
+    throw new Refused(error.code, error.message, inContent[0], inContent)
   }
 
 /** Writes the content without the members, names and hosts that are refused. @param say writes a content */

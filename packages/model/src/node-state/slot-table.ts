@@ -9,6 +9,9 @@ export interface SlotTable {
 
 export const SLOT_TABLE_SIZES = [64, 256, 1024, 4096] as const
 
+/** Members of a pool that is balanced per connection: each needs a slot. */
+export const MOST_SLOTS = SLOT_TABLE_SIZES.at(-1)!
+
 export type SlotTableSize = (typeof SLOT_TABLE_SIZES)[number]
 
 export const NO_MEMBER = 0xffff

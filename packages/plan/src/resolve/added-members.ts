@@ -1,11 +1,9 @@
-import { type LoadBalancer, type Member, type Pool, SLOT_TABLE_SIZES } from '@spout/model'
+import { type LoadBalancer, type Member, MOST_SLOTS, type Pool } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
 import { failureProblems } from './failure-settings.ts'
 import { memberNetwork } from './member-network.ts'
 import { poolMode } from './protocols.ts'
 import type { ResolveContext } from './resolve.ts'
-
-const MOST_SLOTS = SLOT_TABLE_SIZES.at(-1)!
 
 /**
  * Why members are refused that are added to a pool, or that replace others of the same address and port. Only these
@@ -39,5 +37,9 @@ export function addedMemberProblem(
   return found === null || found.network.id === loadBalancer.networkId ? null : 'unclear'
 }
 
-const named = ({ code, params }: Problem): Problem =>
-  problem(code, { ...params, field: String(params['field']).replace('pools[0].members[', 'put[') })
+const named = ({ code, params, fields = [] }: Problem): Problem => ({
+  ...problem(code, { ...params, field: inPut(String(params['field'])) }),
+  fields: fields.map(inPut),
+})
+
+const inPut = (field: string): string => field.replace('pools[0].members[', 'put[')

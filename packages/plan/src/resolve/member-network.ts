@@ -73,11 +73,15 @@ export function* findingMemberNetwork(
   const behind = new RoutesOf()
   let candidates: readonly Network[] | null = null
   const checked: { readonly endpoint: Endpoint; readonly ip: Ip }[] = []
-  for (const endpoint of distinct(endpoints(names))) {
+  const all = distinct(endpoints(names))
+  for (const endpoint of all) {
     yield
     const ip = parseIp(endpoint.text)
     const why = context.forbidden(ip)
-    if (why !== null) return { problem: forbiddenProblem(endpoint, why) }
+    if (why !== null) {
+      const isToo = (other: Ip) => context.forbidden(other) !== null
+      return { problem: yield* withOthers(forbiddenProblem(endpoint, why), endpoint, all, isToo) }
+    }
     const named = endpoint.subnetId === null ? null : subnets.find(({ subnet }) => subnet.id === endpoint.subnetId)
     if (named === undefined)
       return {
@@ -95,8 +99,11 @@ export function* findingMemberNetwork(
     const having = named !== null && !isOther ? [named.network] : networksWith(ip)
     if (isOther && !having.includes(named.network)) return { problem: outsideSubnet(endpoint, named) }
     const networks = named === null ? having : [named.network]
-    if (networks.length === 0)
-      return { problem: problem('MemberOutsideNetworks', { field: endpoint.field(), address: endpoint.text }) }
+    if (networks.length === 0) {
+      const outside = problem('MemberOutsideNetworks', { field: endpoint.field(), address: endpoint.text })
+      const isToo = (other: Ip) => context.forbidden(other) === null && networksWith(other).length === 0
+      return { problem: yield* withOthers(outside, endpoint, all, isToo) }
+    }
     const before: readonly Network[] = candidates ?? networks
     candidates = before.filter(
       (network) => networks.includes(network) && (preferredId === null || network.id === preferredId),
@@ -126,6 +133,28 @@ export function* findingMemberNetwork(
       if (behind.route(network, ip) !== null && !having.includes(network)) having.push(network)
     return having
   }
+}
+
+/** So that an answer stays short. */
+const MOST_FIELDS = 1000
+
+/**
+ * The problem of an endpoint, with the fields of all that have it, too. Whoever leaves them out has to be told of each, and
+ * there may be thousands.
+ */
+function* withOthers(
+  own: Problem,
+  { field }: Endpoint,
+  rest: Iterable<Endpoint>,
+  isToo: (ip: Ip) => boolean,
+): Generator<undefined, Problem> {
+  const fields = [field()]
+  for (const other of rest) {
+    yield
+    if (other.subnetId === null && isToo(parseIp(other.text))) fields.push(other.field())
+    if (fields.length === MOST_FIELDS) break
+  }
+  return { ...own, fields }
 }
 
 /**

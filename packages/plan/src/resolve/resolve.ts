@@ -2,9 +2,9 @@ import {
   featuresOfRoutes,
   type HealthMonitor,
   type LoadBalancer,
+  MOST_SLOTS,
   type Network,
   type Pool,
-  SLOT_TABLE_SIZES,
   sendsRequest,
   type Vip,
 } from '@spout/model'
@@ -163,8 +163,6 @@ export function* childIds(
     if (pool.monitor !== null) yield [`pools[${index}].monitor.id`, 'healthMonitor', pool.monitor.id, pool.id]
   }
 }
-
-const MOST_SLOTS = SLOT_TABLE_SIZES.at(-1)!
 
 function* endpointProblems(pool: Pool, field: string): Generator<Problem> {
   const endpoints = new Set<string>()
