@@ -45,7 +45,7 @@ describe('flowsConfig', () => {
     expect(refused({ port: 0 })).toThrow('flows.port: 0 is not a port')
     expect(refused({ key: 'secret' })).toThrow(/^flows.key: is not 64 hex digits$/)
     const spaced = { number: 1, netns: '/run/netns/a b', addresses: ['10.0.0.1'] }
-    expect(() => flowsConfig(settings, [spaced])).toThrow('domain 1: "/run/netns/a b" cannot stand')
+    expect(() => flowsConfig(settings, [spaced])).toThrow('domain 1: "/run/netns/a b" is not a path')
   })
 })
 
