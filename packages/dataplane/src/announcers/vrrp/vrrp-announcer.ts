@@ -1,5 +1,5 @@
 import type { GroupEntry, VrrpSettings } from '@spout/model/node-state'
-import { type Clock, Listeners, Mutex, pause, systemClock } from '@spout/runtime'
+import { type Clock, Mutex, pause, systemClock } from '@spout/runtime'
 import { findLink, type Log, makeRunDirectory, type NativeHelper } from '@spout/sys'
 import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../contracts/announcer.ts'
 import type { GroupReport } from '../../contracts/group-follower.ts'
@@ -14,10 +14,10 @@ import { HandOvers } from './hand-overs.ts'
 import { keepalivedConfig } from './keepalived-config.ts'
 import { Keeper } from './keeper.ts'
 import { LinkDamping } from './link-damping.ts'
-import type { MoverShard } from './mover-state.ts'
 import { reportedShard } from './node-report.ts'
 import { ShardAddresses } from './shard-addresses.ts'
-import { type ShardReport, shardReport, stoppedReport } from './shard-report.ts'
+import type { ShardReport } from './shard-report.ts'
+import { ShardStates } from './shard-states.ts'
 import { StateFeed } from './state-feed.ts'
 import { vrrpFiles } from './vrrp-files.ts'
 import { WantedTable } from './wanted-table.ts'
@@ -37,7 +37,7 @@ export interface VrrpAnnouncerOptions {
 }
 
 const GIVEN_UP_WITHIN_MS = 5_000
-/** Longer than a switch with spanning tree keeps a port silent. */
+/** Longer than a switch with spanning tree blocks a port that came up. */
 const DAMP_MS = 60_000
 
 /** A peer takes over after this time without our adverts, plus at most one interval. */
@@ -63,18 +63,15 @@ export class VrrpAnnouncer implements Announcer {
   readonly #keeper: Keeper
   readonly #addresses: ShardAddresses
   readonly #handOvers: HandOvers
-  readonly #listeners = new Listeners<readonly ShardReport[]>()
-  #unhealthyReason = 'unknown'
+  readonly #states: ShardStates
   #filterLoads = 0
-  #changedMs: number
-  #told = ''
+  #opened = false
 
   /** @throws RangeError if the directory's name cannot be used */
   constructor(options: VrrpAnnouncerOptions) {
     const { config, log, directory, moverPath: mover, keepalivedPath: keepalived = '/usr/sbin/keepalived' } = options
     this.#options = options
     this.#clock = options.clock ?? systemClock
-    this.#changedMs = this.#clock.now().getTime()
     const files = vrrpFiles(directory)
     this.#files = files
     this.#handOvers = new HandOvers({ handOver: (shard, signal) => this.handOver(shard, signal), log })
@@ -92,17 +89,22 @@ export class VrrpAnnouncer implements Announcer {
       clock: this.#clock,
       logFile: files.keepalivedLog,
       moverPid: () => this.#feed.state?.pid,
-      onChange: () => {
-        this.#changedMs = this.#clock.now().getTime()
-        this.#tell()
-      },
+      onChange: () => this.#states.daemonsChanged(),
+    })
+    this.#states = new ShardStates({
+      table: this.#table,
+      feed: this.#feed,
+      giveUp: this.#giveUp,
+      hasMover: () => this.#keeper.hasMover,
+      isHandedOver: (shard) => this.#handOvers.isUnderWay(shard),
+      clock: this.#clock,
     })
     this.#addresses = new ShardAddresses({
       config,
       helper: options.helper,
       table: this.#table,
       feed: this.#feed,
-      isMaster: (shard) => this.#isMaster(shard),
+      isMaster: (shard) => this.#states.isMaster(shard),
     })
   }
 
@@ -149,14 +151,14 @@ export class VrrpAnnouncer implements Announcer {
     return this.onShardChange((shards) => listener({ shards: shards.map(reportedShard) }))
   }
 
-  /** The addresses of a stopped shard may still be here. */
+  /** Whether packets may still arrive here: the addresses of a stopped shard may still be bound. */
   attracts(): boolean {
     return this.shards().some(({ state }) => state === 'master' || state === 'stopped')
   }
 
   /**
-   * Resolves when the mover has the whole set: bound where this node is master of the shard, and otherwise ready to be
-   * bound. An address that cannot be announced is reported and stops no other.
+   * Resolves when the mover has the whole set. Addresses are then bound if this node is master of their shard, and
+   * otherwise ready to be bound. An address that cannot be announced is reported and stops no other.
    */
   apply(wanted: readonly Announcement[], signal: AbortSignal): Promise<readonly AnnouncementOutcome[]> {
     return this.#mutex.run(async () => {
@@ -184,15 +186,12 @@ export class VrrpAnnouncer implements Announcer {
   }
 
   shards(): readonly ShardReport[] {
-    return Array.from(this.#table.table.routers.keys(), (number) => {
-      const shard = this.#shard(number)
-      return shard === null ? stoppedReport(number, this.#changedMs) : shardReport(shard, this.#gaveUp(number))
-    })
+    return this.#states.all()
   }
 
-  /** Calls back with all shards whenever one changes. @returns a function that unsubscribes */
+  /** As `ShardStates.onChange`. */
   onShardChange(listener: (shards: readonly ShardReport[]) => void): () => void {
-    return this.#listeners.add(listener)
+    return this.#states.onChange(listener)
   }
 
   /**
@@ -200,16 +199,16 @@ export class VrrpAnnouncer implements Announcer {
    * the first call the earlier agent's decision stands.
    */
   setHealthy(healthy: boolean, reason: string): void {
-    this.#unhealthyReason = reason
+    this.#states.unhealthyReason = reason
     this.#giveUp.unhealthy = !healthy
   }
 
   /** Hands one shard to a peer and takes part in it again as backup. Does nothing if this node is not its master. */
   async handOver(shard: number, signal: AbortSignal): Promise<void> {
-    if (!this.#isMaster(shard)) return
+    if (!this.#states.isMaster(shard)) return
     this.#giveUp.hold(shard, true)
     try {
-      const left = () => !this.#isMaster(shard)
+      const left = () => !this.#states.isMaster(shard)
       await this.#feed.until(left, `shard ${shard} was not given up`, GIVEN_UP_WITHIN_MS, signal)
       // Longer than a peer needs to take over if the advert of priority 0 was lost.
       await pause(this.#clock, this.#table.table.freezeMs, signal)
@@ -225,7 +224,7 @@ export class VrrpAnnouncer implements Announcer {
     this.#handOvers.close()
     this.#damping.close()
     this.#feed.close()
-    this.#listeners.clear()
+    this.#states.close()
     await this.#mutex.idle()
   }
 
@@ -237,14 +236,13 @@ export class VrrpAnnouncer implements Announcer {
     await this.#table.load(this.#feed.state?.generation ?? 0)
     this.#feed.onChange(() => {
       this.#lookAtLink()
-      this.#tell()
+      this.#states.review()
     })
-    // An agent that died meanwhile must not leave a shard blocked.
+    // An agent that died during a hand-over must not leave the shard blocked.
     for (const shard of this.#table.table.routers.keys()) this.#giveUp.hold(shard, false)
     if (this.#configFile.text !== null) await this.#keeper.adopt()
     this.#opened = true
   }
-  #opened = false
 
   async #join(settings: VrrpSettings): Promise<void> {
     const { config } = this.#options
@@ -263,7 +261,8 @@ export class VrrpAnnouncer implements Announcer {
     const differs = await this.#configFile.offer(text, (path) => this.#daemons.test(path))
     if (await loadAdvertFilter(this.#options.helper, config, settings)) this.#filterLoads++
     await this.#table.write({
-      // Twice that: after a shorter sleep VRRP alone finds one owner, and giving way without need causes an outage.
+      // Twice the time to a takeover: after a shorter sleep VRRP alone settles on one owner, and giving way would only
+      // cause an outage.
       freezeMs: 2 * deathMs(settings),
       routers: new Map(settings.shards.map(({ number, routerId }) => [number, routerId])),
       rows: new Map([...this.#table.table.rows].filter(([, { shard }]) => numbers.includes(shard))),
@@ -272,7 +271,7 @@ export class VrrpAnnouncer implements Announcer {
     this.#giveUp.drained = settings.yield
     if (this.#keeper.running === null) await this.#keeper.ensure()
     else if (differs) await this.#keeper.reload()
-    this.#tell()
+    this.#states.review()
     this.#handOvers.begin(settings.shards)
   }
 
@@ -285,39 +284,13 @@ export class VrrpAnnouncer implements Announcer {
     await this.#configFile.remove()
     await this.#table.write({ routers: new Map(), rows: new Map() })
     this.#addresses.forgetRowless()
-    this.#tell()
-  }
-
-  /** The running mover's state of a shard. */
-  #shard(number: number): MoverShard | null {
-    const { state } = this.#feed
-    if (state === null || !this.#keeper.hasMover) return null
-    return state.shards.find(({ shard }) => shard === number) ?? null
-  }
-
-  #isMaster(shard: number): boolean {
-    return this.#shard(shard)?.state === 'master'
-  }
-
-  #gaveUp(shard: number): string | null {
-    if (this.#giveUp.unhealthy) return `unhealthy: ${this.#unhealthyReason}`
-    if (this.#giveUp.drained) return 'drained'
-    if (!this.#giveUp.isHeld(shard)) return null
-    return this.#handOvers.isUnderWay(shard) ? 'rebalanced' : 'handed over'
+    this.#states.review()
   }
 
   #lookAtLink(): void {
     const before = this.#damping.damped
-    this.#damping.look(this.#feed.state?.shards ?? [], (shard) => this.#gaveUp(shard) !== null)
+    this.#damping.look(this.#feed.state?.shards ?? [], (shard) => this.#states.whyGivenUp(shard) !== null)
     if (!before && this.#damping.damped)
-      this.#options.log.warn({}, 'the link was lost; this node has a lower priority than the others for a while')
-  }
-
-  #tell(): void {
-    const shards = this.shards()
-    const told = JSON.stringify(shards)
-    if (told === this.#told) return
-    this.#told = told
-    this.#listeners.tell(shards)
+      this.#options.log.warn({}, 'the link was lost; for a while this node has a lower priority than the others')
   }
 }
