@@ -1,44 +1,34 @@
 import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { isAlive, type ProcessId } from '../../lab/record.ts'
 import type { KubernetesApi } from '../api.ts'
 import type { Container, Pod } from '../objects.ts'
 import { type KubeletConfig, notReadyFile, podLogFile, podPlaceName, shortId } from './config.ts'
 import { ContainerLog } from './container-log.ts'
-import { executeIn, hostNameOf, isReal, signal, startContainer } from './container-process.ts'
+import { executeIn, hostNameOf, isReal, startContainer } from './container-process.ts'
+import { ContainerRun } from './container-run.ts'
 import { Pause } from './pause.ts'
 import { addPodNetwork, type PodAddresses, type PodAddressPool, removePodNetwork } from './pod-network.ts'
 import { PodObject } from './pod-object.ts'
 import { type PodRecord, removePodRecord, writePodRecord } from './pod-record.ts'
 import type { PodState } from './pod-status.ts'
-import { keepAsking, Readiness } from './readiness.ts'
+import { keepAsking } from './readiness.ts'
 import { writeServiceNames } from './service-names.ts'
 import { killGroup } from './streaming/upgrades.ts'
 import { type Mount, makeVolumes } from './volumes.ts'
 
 const LOOK_EVERY_MS = 100
 const DEFAULT_GRACE_S = 30
-const LONGEST_RESTART_DELAY_MS = 10_000
-
-interface Run {
-  readonly container: Container
-  readonly readiness: Readiness | null
-  readonly log: ContainerLog
-  process: ProcessId | null
-  restarts: number
-  /** Earliest next start, by `performance.now()`. */
-  notBefore: number
-}
 
 /**
- * Runs one pod on a node, from its binding to its end. A single loop does everything, so nothing runs twice at a time.
+ * Runs one pod on a node, from its binding to its end. A single loop starts and ends everything, so nothing is done
+ * twice at the same time.
  */
 export class PodWorker {
   readonly #api: KubernetesApi
   readonly #config: KubeletConfig
   readonly #pool: PodAddressPool
-  readonly #runs: readonly Run[]
+  readonly #runs: readonly ContainerRun[]
   readonly #abandoned = new AbortController()
   #pod: Pod
   #addresses: PodAddresses | null = null
@@ -54,14 +44,10 @@ export class PodWorker {
     this.#pool = pool
     this.#pod = pod
     this.#object = new PodObject(api, this.#abandoned.signal, () => this.#pause.wake())
-    this.#runs = pod.spec.containers.map((container) => ({
-      container,
-      readiness: container.readinessProbe ? new Readiness(container.readinessProbe) : null,
-      log: new ContainerLog(podLogFile(config.directory, pod.metadata, container.name)),
-      process: null,
-      restarts: 0,
-      notBefore: 0,
-    }))
+    this.#runs = pod.spec.containers.map((container) => {
+      const log = new ContainerLog(podLogFile(config.directory, pod.metadata, container.name))
+      return new ContainerRun(container, log)
+    })
   }
 
   get #uid(): string {
@@ -94,7 +80,7 @@ export class PodWorker {
     return metadata.namespace === namespace && metadata.name === name
   }
 
-  /** The log of a container since a time in Unix milliseconds; null when it has no such container. */
+  /** The log of a container since a time in Unix milliseconds; null if the pod has no such container. */
   log(container: string, sinceMs: number): Buffer | null {
     return this.#runs.find((run) => run.container.name === container)?.log.since(sinceMs) ?? null
   }
@@ -104,10 +90,14 @@ export class PodWorker {
     return this.#isStopped ? null : this.#namespace
   }
 
-  /** What starts a command in a container; null when that does not run. The command ends with the pod at the latest. */
+  /**
+   * A function that starts a command in a container; null if that does not run. The command ends with the pod at the
+   * latest.
+   */
   command(name: string, command: readonly string[]): (() => ChildProcess) | null {
-    const { container, process } = this.#runs.find((run) => run.container.name === name) ?? {}
-    if (container === undefined || !process || !isAlive(process)) return null
+    const run = this.#runs.find(({ container }) => container.name === name)
+    if (run === undefined || run.process === null || !run.isRunning) return null
+    const { container, process } = run
     return () => {
       const child = executeIn(this.#config, { pod: this.#pod, container, process }, command)
       this.#commands.add(child)
@@ -120,13 +110,13 @@ export class PodWorker {
     this.#pause.wake()
   }
 
-  /** The object is gone: end at once. */
+  /** Call when the object is gone: the pod ends at once. */
   vanish(): void {
     this.#object.vanish()
     this.#pause.wake()
   }
 
-  /** The kubelet stops; its processes go on. */
+  /** Call when the kubelet stops: the pod's processes continue. */
   abandon(): void {
     this.#abandoned.abort()
     this.#pause.wake()
@@ -155,36 +145,25 @@ export class PodWorker {
 
   async #startWhatIsNot(): Promise<void> {
     for (const run of this.#runs) {
-      if (run.process !== null && isAlive(run.process)) continue
-      if (run.process !== null) this.#ended(run)
-      if (this.#isOver || performance.now() < run.notBefore || this.#leaving) continue
+      if (run.isRunning) continue
+      if (run.process !== null) run.ended()
+      if (this.#isOver || !run.mayStart || this.#leaving) continue
       try {
         await this.#start(run)
         this.#problem = null
       } catch (error) {
         this.#problem = (error as Error).message
-        run.notBefore = performance.now() + 1000
+        run.startFailed()
       }
     }
   }
 
-  #ended(run: Run): void {
-    run.process = null
-    run.readiness?.reset()
-    // At once the first time, then a second more each time.
-    run.notBefore = performance.now() + Math.min(run.restarts * 1000, LONGEST_RESTART_DELAY_MS)
-    run.restarts++
-  }
-
-  /** Whether the pod has no process and is not to be restarted. */
+  /** Whether all containers have ended and must not be restarted. */
   get #isOver(): boolean {
-    return (
-      (this.#pod.spec.restartPolicy ?? 'Always') !== 'Always' &&
-      this.#runs.every(({ process, restarts }) => process === null && restarts > 0)
-    )
+    return (this.#pod.spec.restartPolicy ?? 'Always') !== 'Always' && this.#runs.every(({ hasEnded }) => hasEnded)
   }
 
-  async #start(run: Run): Promise<void> {
+  async #start(run: ContainerRun): Promise<void> {
     if (!this.#pod.spec.hostNetwork && this.#addresses === null) await this.#connect()
     const mounts = isReal(this.#config, run.container) ? await this.#mounts(run.container) : []
     run.process = await startContainer(this.#config, {
@@ -198,7 +177,10 @@ export class PodWorker {
     this.#note()
   }
 
-  /** Recorded before it is created: whoever removes the node finds the pod's namespace in the record. */
+  /**
+   * Creates the pod's network. It is recorded first, so that whoever removes the node finds the namespace in the
+   * record.
+   */
   async #connect(): Promise<void> {
     const addresses = this.#pool.take()
     this.#addresses = addresses
@@ -221,7 +203,7 @@ export class PodWorker {
     writePodRecord(this.#config.directory, { uid: this.#uid, startedAt: this.#startedAt, host, processes })
   }
 
-  /** Its volumes, and a file with the names of Services. */
+  /** The mounts of a container: its volumes, and a file with the names of Services. */
   async #mounts({ volumeMounts = [] }: Container): Promise<readonly Mount[]> {
     const directory = this.#volumesDirectory
     const hostDirectory = path.join(this.#config.directory, 'host')
@@ -237,11 +219,11 @@ export class PodWorker {
     return path.join(this.#config.directory, `${shortId(this.#uid)}.volumes`)
   }
 
-  async #probe(run: Run): Promise<void> {
+  async #probe(run: ContainerRun): Promise<void> {
     if (run.readiness === null) return
     await keepAsking(run.readiness, {
       container: run.container,
-      ip: () => (run.process !== null && isAlive(run.process) ? (this.#ips[0] ?? null) : null),
+      ip: () => (run.isRunning ? (this.#ips[0] ?? null) : null),
       changed: () => this.#pause.wake(),
       problem: (text) => {
         this.#problem = text
@@ -266,9 +248,9 @@ export class PodWorker {
     }
     const preStop = Math.max(0, ...this.#runs.map(({ container }) => container.lifecycle?.preStop?.sleep?.seconds ?? 0))
     await until(() => performance.now() >= since + preStop * 1000 || this.#isStopped)
-    for (const { process } of this.#runs) if (process) signal(process, 'SIGTERM')
+    for (const run of this.#runs) run.signal('SIGTERM')
     await until(() => this.#isStopped)
-    for (const { process } of this.#runs) if (process) signal(process, 'SIGKILL')
+    for (const run of this.#runs) run.signal('SIGKILL')
     while (!this.#isStopped) await this.#pause.wait(5)
     for (const child of this.#commands) killGroup(child)
     await this.#object.idle()
@@ -278,7 +260,7 @@ export class PodWorker {
   }
 
   get #isStopped(): boolean {
-    return this.#runs.every(({ process }) => process === null || !isAlive(process))
+    return this.#runs.every(({ isRunning }) => !isRunning)
   }
 
   async #takeDown(): Promise<void> {
@@ -299,16 +281,7 @@ export class PodWorker {
       hostIps: this.#config.addresses,
       problem: this.#problem,
       over: this.#isOver || (this.#leaving && this.#isStopped),
-      containers: this.#runs.map(({ container, process, readiness, restarts }) => {
-        const running = process !== null && isAlive(process)
-        return {
-          name: container.name,
-          image: container.image,
-          running,
-          ready: running && (readiness?.ready ?? true),
-          restarts,
-        }
-      }),
+      containers: this.#runs.map((run) => run.state()),
     }
   }
 
