@@ -67,6 +67,9 @@ export const backendPool = (
   persistence: null,
   panicThreshold: PANIC_PERCENT,
   drainSeconds: protocol === 'udp' ? 0 : DEFAULT_DRAIN_S,
-  members: endpointMembers(slices, port, { families, preferZone: null }).map((one) => ({ ...one, monitorPort: null })),
+  members: endpointMembers(slices, port, { families, preferZone: null, protocol }).members.map((one) => ({
+    ...one,
+    monitorPort: null,
+  })),
   monitor: protocol === 'udp' ? null : MONITOR,
 })

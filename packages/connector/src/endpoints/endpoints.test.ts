@@ -3,9 +3,9 @@ import { endpoint, slice } from '../testing/objects.ts'
 import { endpointMembers, type TargetPort } from './endpoints.ts'
 
 const http: TargetPort = { name: 'http', protocol: 'TCP', port: 80, targetPort: 8080 }
-const request = { families: [4] as const, preferZone: null }
+const request = { families: [4] as const, preferZone: null, protocol: 'tcp' as const }
 const addresses = (slices: Parameters<typeof endpointMembers>[0], more: object = {}) =>
-  endpointMembers(slices, http, { ...request, ...more }).map(({ address, port }) => `${address}:${port}`)
+  endpointMembers(slices, http, { ...request, ...more }).members.map(({ address, port }) => `${address}:${port}`)
 
 const ready = { ready: true }
 const drains = { ready: false, serving: true, terminating: true }
@@ -64,9 +64,27 @@ describe('endpoints of a port', () => {
     const hinted = { forZones: [{ name: 'b' }] }
     const all = [endpoint('10.1.0.1', { zone: 'a' }), endpoint('10.1.0.2', { zone: 'a', hints: hinted })]
     const weights = (preferZone: string | null) =>
-      endpointMembers([slice('web', all)], http, { families: [4], preferZone }).map(({ weight }) => weight)
+      endpointMembers([slice('web', all)], http, { ...request, preferZone }).members.map(({ weight }) => weight)
     expect(weights(null)).toEqual([1, 1])
     expect(weights('a')).toEqual([100, 1])
     expect(weights('b')).toEqual([1, 100])
+  })
+
+  test.each([
+    ['tcp', 4096, 5904],
+    ['udp', 4096, 5904],
+    ['tcp-proxy-v2', 10_000, 0],
+    ['http', 10_000, 0],
+  ] as const)('of ten thousand a pool of protocol %s has the first %i, and tells of the rest', (protocol, most, rest) => {
+    const all = Array.from({ length: 100 }, (_, at) =>
+      slice(
+        'web',
+        Array.from({ length: 100 }, (__, host) => endpoint(`10.1.${at}.${host + 1}`)),
+        { name: `s${at}` },
+      ),
+    )
+    const { members, leftOut } = endpointMembers(all, http, { ...request, protocol })
+    expect([members.length, leftOut]).toEqual([most, rest])
+    expect([members[0]?.address, members[4095]?.address]).toEqual(['10.1.0.1', '10.1.40.96'])
   })
 })

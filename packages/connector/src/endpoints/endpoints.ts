@@ -1,7 +1,8 @@
 import type { Endpoint, EndpointSlice, Protocol } from '@spout/kube'
-import { MOST_POOL_MEMBERS } from '@spout/model'
 import { compareIp, forbiddenRange, formatIp, type Ip, isIp, parseIp } from '@spout/net'
 import { FAMILY_OF, type Family } from '../addresses/address-request.ts'
+import type { PoolContent } from '../content/content.ts'
+import { mostMembers } from './most-members.ts'
 
 /** A port of a Service. EndpointSlices refer to it by its name. */
 export interface TargetPort {
@@ -27,6 +28,14 @@ export interface EndpointSelection {
   readonly families: readonly Family[]
   /** Endpoints in this zone, or hinted for it, get the larger weight. */
   readonly preferZone: string | null
+  /** Of the pool that they are for. */
+  readonly protocol: PoolContent['protocol']
+}
+
+export interface EndpointMembers {
+  readonly members: readonly MemberDraft[]
+  /** How many endpoints the pool has no room for. */
+  readonly leftOut: number
 }
 
 const ORDINARY_WEIGHT = 1
@@ -47,12 +56,14 @@ interface Found {
  * set. One endpoint may be in several slices, and a named target port may have a different number in each. If there are
  * more than a pool can have, the first are taken, because the control plane would refuse the whole load balancer
  * otherwise.
+ *
+ * @returns the members, and the number of those beyond
  */
 export function endpointMembers(
   slices: Iterable<EndpointSlice>,
   port: TargetPort,
   request: EndpointSelection,
-): readonly MemberDraft[] {
+): EndpointMembers {
   const found = new Map<string, Found>()
   for (const one of candidates(slices, port)) {
     if (!request.families.includes(one.family)) continue
@@ -61,21 +72,23 @@ export function endpointMembers(
     // Two slices may disagree while an endpoint moves from one to the other. Then it counts as ready.
     if (known === undefined || (known.state === 'terminating' && one.state === 'ready')) found.set(key, one)
   }
-  const members: Found[] = []
+  const all: Found[] = []
   for (const family of request.families) {
     const own = [...found.values()].filter((one) => one.family === family)
     const ready = own.filter(({ state }) => state === 'ready')
-    members.push(...(ready.length > 0 ? ready : own))
+    all.push(...(ready.length > 0 ? ready : own))
   }
-  return members
+  const most = mostMembers(request.protocol)
+  const members = all
     .sort((a, b) => compareIp(a.ip, b.ip) || a.port - b.port)
-    .slice(0, MOST_POOL_MEMBERS)
+    .slice(0, most)
     .map(({ ip, endpoint, port: number }) => ({
       address: formatIp(ip),
       port: number,
       name: (endpoint.targetRef?.name ?? '').slice(0, NAME_CHARACTERS),
       weight: request.preferZone !== null && isFor(endpoint, request.preferZone) ? PREFERRED_WEIGHT : ORDINARY_WEIGHT,
     }))
+  return { members, leftOut: Math.max(0, all.length - most) }
 }
 
 function* candidates(slices: Iterable<EndpointSlice>, port: TargetPort): Generator<Found> {

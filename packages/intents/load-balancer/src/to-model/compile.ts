@@ -3,14 +3,17 @@ import {
   type CertificateSight,
   CLASS_ANNOTATION,
   CLUSTER_ANNOTATION,
+  endpointsLeftOut,
   FAMILY_OF,
   keyOf,
   type LoadBalancerDocument,
+  mostMembers,
   type OrRefusal,
   ownerAnnotation,
   type Refusal,
   reasonOf,
   refuse,
+  shown,
   sorted,
   uidOf,
 } from '@spout/connector'
@@ -140,10 +143,15 @@ function poolOf(
     membersOf(source, options, namespace, `${field}.membersFrom[${at}]`, around),
   )
   const members = new Map<string, object>()
+  const most = mostMembers(options.protocol)
+  let leftOut = found.reduce((sum, one) => sum + one.leftOut, 0)
   for (const member of [...written, ...found.flatMap((one) => one.members)]) {
     const key = `${canonical(member.address)} ${member.port}`
-    if (!members.has(key)) members.set(key, member)
+    if (members.has(key)) continue
+    if (members.size < most) members.set(key, member)
+    else leftOut++
   }
+  const tooMany = endpointsLeftOut(leftOut, shown(options.name), options.protocol, `${field}.membersFrom`)
   return {
     pool: {
       ...options,
@@ -151,7 +159,7 @@ function poolOf(
       members: [...members.values()],
     },
     dependencies: found.flatMap(({ dependencies }) => dependencies),
-    problems: found.flatMap(({ problems }) => problems),
+    problems: [...found.flatMap(({ problems }) => problems), ...(tooMany === null ? [] : [tooMany])],
   }
 }
 

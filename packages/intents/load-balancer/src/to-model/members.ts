@@ -1,5 +1,6 @@
 import {
   backendPort,
+  type EndpointMembers,
   endpointMembers,
   type Family,
   type MemberDraft,
@@ -24,11 +25,14 @@ export interface Endpoints {
 
 export interface FoundMembers {
   readonly members: readonly MemberDraft[]
+  /** How many endpoints the pool has no room for. */
+  readonly leftOut: number
   /** The objects that the result depends on: `service namespace/name`, `services namespace`, `slice namespace/name`. */
   readonly dependencies: readonly string[]
   readonly problems: readonly Refusal[]
 }
 
+type PoolProtocol = LoadBalancerPool['protocol']
 type PortReference = NonNullable<MemberSource['service']>['port']
 
 /** Looks up the members of one source. A missing source has none, and is reported as a problem. */
@@ -39,17 +43,16 @@ export function membersOf(
   field: string,
   around: Endpoints,
 ): FoundMembers {
-  const transport = transportOf(protocol)
   const named = [source.service, source.services, source.endpointSlice].filter((one) => one !== undefined)
   if (named.length !== 1)
     return failed(
       [],
       refuse('InvalidSource', field, 'It must name exactly one of service, services and endpointSlice.').refusal,
     )
-  if (source.endpointSlice !== undefined) return ofSlice(source.endpointSlice, transport, namespace, field, around)
+  if (source.endpointSlice !== undefined) return ofSlice(source.endpointSlice, protocol, namespace, field, around)
   if (source.service !== undefined) {
     const key = `${namespace}/${source.service.name}`
-    return ofService(key, around.service(key), source.service.port, transport, `${field}.service`, around)
+    return ofService(key, around.service(key), source.service.port, protocol, `${field}.service`, around)
   }
   const { matchLabels = {}, port = 0 } = source.services ?? {}
   const all = [...around.services(namespace)].filter(({ metadata: { labels = {} } }) =>
@@ -58,9 +61,10 @@ export function membersOf(
   const found = all
     .map((service) => `${namespace}/${service.metadata.name}`)
     .sort()
-    .map((key) => ofService(key, around.service(key), port, transport, `${field}.services`, around))
+    .map((key) => ofService(key, around.service(key), port, protocol, `${field}.services`, around))
   return {
     members: found.flatMap(({ members }) => members),
+    leftOut: found.reduce((sum, { leftOut }) => sum + leftOut, 0),
     dependencies: [`services ${namespace}`, ...found.flatMap(({ dependencies }) => dependencies)],
     problems: found.flatMap(({ problems }) => problems),
   }
@@ -70,19 +74,20 @@ function ofService(
   key: string,
   service: Service | undefined,
   reference: PortReference,
-  transport: Protocol,
+  protocol: PoolProtocol,
   field: string,
   around: Endpoints,
 ): FoundMembers {
   const dependencies = [`service ${key}`]
+  const transport = transportOf(protocol)
   const port = backendPort(service, key, { ...portReference(reference), transport }, field)
   if ('refusal' in port) return failed(dependencies, port.refusal)
-  return { members: endpoints(around.slicesOf(key), port.value, around), dependencies, problems: [] }
+  return { ...endpoints(around.slicesOf(key), port.value, protocol, around), dependencies, problems: [] }
 }
 
 function ofSlice(
   { name, port }: NonNullable<MemberSource['endpointSlice']>,
-  transport: Protocol,
+  protocol: PoolProtocol,
   namespace: string,
   field: string,
   around: Endpoints,
@@ -96,9 +101,9 @@ function ofSlice(
       field: `${field}.endpointSlice`,
       message: `There is no EndpointSlice ${shown(key)}.`,
     })
-  const target = slicePort(slice, key, port, transport, `${field}.endpointSlice.port`)
+  const target = slicePort(slice, key, port, transportOf(protocol), `${field}.endpointSlice.port`)
   if ('refusal' in target) return failed(dependencies, target.refusal)
-  return { members: endpoints([slice], target.value, around), dependencies, problems: [] }
+  return { ...endpoints([slice], target.value, protocol, around), dependencies, problems: [] }
 }
 
 function slicePort(
@@ -121,11 +126,16 @@ function slicePort(
   return { value: { name: found.name ?? '', protocol: transport, port: found.port, targetPort: found.port } }
 }
 
-const endpoints = (slices: readonly EndpointSlice[], port: TargetPort, { families }: Endpoints) =>
-  endpointMembers(slices, port, { families, preferZone: null })
+const endpoints = (
+  slices: readonly EndpointSlice[],
+  port: TargetPort,
+  protocol: PoolProtocol,
+  { families }: Endpoints,
+): EndpointMembers => endpointMembers(slices, port, { families, preferZone: null, protocol })
 
 const failed = (dependencies: readonly string[], problem: Refusal): FoundMembers => ({
   members: [],
+  leftOut: 0,
   dependencies,
   problems: [problem],
 })
@@ -133,5 +143,5 @@ const failed = (dependencies: readonly string[], problem: Refusal): FoundMembers
 const portReference = (reference: PortReference) =>
   typeof reference === 'string' ? { name: reference } : { number: reference }
 
-const transportOf = (protocol: LoadBalancerPool['protocol']): Protocol =>
+const transportOf = (protocol: PoolProtocol): Protocol =>
   protocol === 'udp' ? 'UDP' : protocol === 'sctp' ? 'SCTP' : 'TCP'

@@ -249,7 +249,8 @@ function withKept(
       const monitorPort = pool.members[0]?.monitorPort ?? null
       const unreachable = unreachableFamilies(familiesOf(service), networks, ADDRESS_FIELDS.families)
       const families = familiesOf(service).filter((family) => !unreachable.has(family))
-      const members = endpointMembers(slices, port, { families, preferZone: null })
+      const { protocol } = pool
+      const { members } = endpointMembers(slices, port, { families, preferZone: null, protocol })
       return { ...pool, members: members.map((member) => ({ ...member, monitorPort })) }
     })
   const annotation = Object.entries(before.annotations).filter(([name]) => name.endsWith(uidOf(service)))

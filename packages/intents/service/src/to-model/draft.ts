@@ -6,6 +6,7 @@ import {
   CLUSTER_ANNOTATION,
   type EligibleNode,
   endpointMembers,
+  endpointsLeftOut,
   type KnownNetwork,
   keyOf,
   type ListenerContent,
@@ -110,6 +111,7 @@ export function draftOf(
   const unreachable = unreachableFamilies(wanted, networks, ADDRESS_FIELDS.families)
   const families = wanted.filter((family) => !unreachable.has(family))
   const drafted: DraftedPort[] = []
+  let leftOut: Refusal | null = null
   for (const port of ports) {
     if (port.error !== null) {
       drafted.push({ port, parts: null })
@@ -120,10 +122,15 @@ export function draftOf(
     const endsTls = tls.value?.endsTls(port) ?? false
     const protocols = protocolsOf(port, proxy.value, endsTls)
     const monitorPort = monitor.value?.port ?? null
-    const members: readonly MemberContent[] =
+    const found =
       mode.value === 'direct'
-        ? endpointMembers(slices, port, { families, preferZone: zone.value }).map((one) => ({ ...one, monitorPort }))
-        : nodeMembers(nodes, families, port.nodePort ?? 0, monitorPort)
+        ? endpointMembers(slices, port, { families, preferZone: zone.value, protocol: protocols.pool })
+        : null
+    const members: readonly MemberContent[] =
+      found === null
+        ? nodeMembers(nodes, families, port.nodePort ?? 0, monitorPort)
+        : found.members.map((one) => ({ ...one, monitorPort }))
+    leftOut ??= endpointsLeftOut(found?.leftOut ?? 0, port.key, protocols.pool, 'endpoints')
     const listener = {
       ...listenerOf(service, port, protocols.listener, allowed.value),
       // No ALPN protocol is offered, since we do not know which one the members speak.
@@ -155,6 +162,7 @@ export function draftOf(
         noticeOf(mode.value, nodes) ??
         leftOutFamily(request.value, unreachable) ??
         leftOutSlice(slices) ??
+        leftOut ??
         withoutProxyProtocol(ports, proxy.value) ??
         tls.value?.notice ??
         names.notice ??

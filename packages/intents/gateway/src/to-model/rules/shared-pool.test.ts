@@ -1,5 +1,5 @@
 import type { MemberContent, PoolContent } from '@spout/connector'
-import { MOST_POOL_MEMBERS } from '@spout/model'
+import { MOST_SLOTS } from '@spout/model'
 import { expect, test } from 'vitest'
 import { connectionRoute } from '../../testing/objects.ts'
 import type { Backend } from '../backends/backends.ts'
@@ -72,7 +72,7 @@ test('backends with more endpoints than a pool can have get equal room in it, an
   })
   const shares = ['left', 'right'].map((service, at) => ({ backend: backend(service), weight: at + 1 }))
   const members = sharedPool('p', shares, crowds)?.members ?? []
-  expect(members).toHaveLength(MOST_POOL_MEMBERS)
+  expect(members).toHaveLength(MOST_SLOTS)
   const weightOf = (network: string) =>
     members.filter(({ address }) => address.startsWith(network)).reduce((sum, { weight }) => sum + weight, 0)
   expect(weightOf('10.2.')).toBe(2 * weightOf('10.1.'))

@@ -1,5 +1,4 @@
-import type { MemberContent, PoolContent } from '@spout/connector'
-import { MOST_POOL_MEMBERS } from '@spout/model'
+import { type MemberContent, mostMembers, type PoolContent } from '@spout/connector'
 import { type RouteObject, routeIdOf } from '../../objects/route.ts'
 import type { Backend } from '../backends/backends.ts'
 import type { BackendShare } from './route-kind.ts'
@@ -33,7 +32,8 @@ export function sharedPool(
   if (first === undefined) return null
   const parts = new Map<string, { readonly member: MemberContent; readonly part: number }>()
   const all = pools.reduce((sum, { pool }) => sum + pool.members.length, 0)
-  const room = all > MOST_POOL_MEMBERS ? Math.floor(MOST_POOL_MEMBERS / pools.length) : MOST_POOL_MEMBERS
+  const most = mostMembers(first.pool.protocol)
+  const room = all > most ? Math.floor(most / pools.length) : most
   for (const { pool, weight } of pools) {
     const own = pool.members.slice(0, room)
     for (const member of own) {
