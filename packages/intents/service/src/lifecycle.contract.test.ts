@@ -355,13 +355,15 @@ describe('selection and lifecycle, against a real API server', () => {
       return `${listeners[0]?.protocol} ${pools[0]?.protocol}`
     }
     expect(protocols()).toBe('tcp tcp')
-    for (const [value, wanted] of [
-      ['v2', 'tcp-proxy tcp-proxy-v2'],
-      ['v1', 'tcp-proxy tcp-proxy-v1'],
-      [null, 'tcp tcp'],
+    // Past the load balancer pods would bring no header.
+    for (const [value, wanted, ipMode] of [
+      ['v2', 'tcp-proxy tcp-proxy-v2', 'Proxy'],
+      ['v1', 'tcp-proxy tcp-proxy-v1', 'Proxy'],
+      [null, 'tcp tcp', 'VIP'],
     ] as const) {
       await bed.change('proxied', { metadata: { annotations: { 'spout.dev/proxy-protocol': value } } })
       await bed.until(wanted, () => protocols() === wanted)
+      await bed.when('proxied', ipMode, ({ status }) => status?.loadBalancer?.ingress?.[0]?.ipMode === ipMode)
     }
     expect(bed.documentOf(one)?.vips).toEqual(before)
     await bed.change('proxied', { metadata: { annotations: { 'spout.dev/proxy-protocol': 'v3' } } })
@@ -374,7 +376,8 @@ describe('selection and lifecycle, against a real API server', () => {
     await bed.when('ended', 'why', (service) => condition(service)?.status === 'False')
     expect(bed.documentOf(one)).toBeUndefined()
     await bed.secret('cert', 'shop.example.org')
-    await bed.when('ended', 'an address', hasIp)
+    const served = await bed.when('ended', 'an address', hasIp)
+    expect(served.status?.loadBalancer?.ingress?.[0]?.ipMode).toBe('Proxy')
     const listener = () => bed.documentOf(one)?.listeners[0]
     const [made] = bed.certificates()
     expect(listener()).toMatchObject({ protocol: 'tls', tls: { certificateIds: [made?.id] } })

@@ -21,6 +21,7 @@ const group = {
       request: { families: [], pools: null },
       unreachable: new Map(),
       ports: [],
+      ipMode: 'VIP' as const,
       notice: null,
       externals: { wanted: [], refused: [] },
     },

@@ -70,3 +70,23 @@ test('a Service that left a shared address is no longer named, also while the on
   expect(content?.annotations).toEqual(document.annotations)
   expect(members(content)).toEqual(['10.1.0.1', '10.1.0.2'])
 })
+
+test('on a shared address a Service keeps a port that the proxy carries when an older one asks for it, too', () => {
+  const shared = { 'spout.dev/allow-shared-ip': 'key', 'spout.dev/load-balancer-ips': '198.51.100.7' }
+  const named = (name: string, number: number, spec: object, more: object = {}) =>
+    service(name, spec, {
+      ...{ uid: uid(number), creationTimestamp: `2026-01-0${number}T00:00:00Z` },
+      annotations: { ...shared, ...more },
+    })
+  const holder = named('holder', 2, {}, { 'spout.dev/proxy-protocol': 'v2' })
+  const older = named('older', 1, { ports: [{ name: 'http', protocol: 'TCP', port: 80 }] })
+  const [group] = planUnit({
+    ...{ services: [older, holder], documents: [documentOf(holder)], cluster: 'c' },
+    surroundings: () => ({ slices: SEEN, nodes: [], mode: 'direct' }),
+  }).groups
+  expect(group?.heldBy).toBe(uid(9))
+  expect(group?.services.map((one) => [one.service.metadata.name, one.ipMode, one.ports[0]?.error])).toEqual([
+    ['holder', 'Proxy', null],
+    ['older', 'VIP', 'spout.dev/PortTaken'],
+  ])
+})

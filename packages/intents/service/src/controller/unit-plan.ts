@@ -16,7 +16,7 @@ import { type LoadBalancer, MOST_DNS_NAMES } from '@spout/model'
 import { type Cidr, parseIp } from '@spout/net'
 import type { PortKey } from '../names.ts'
 import { ADDRESS_FIELDS, familiesOf } from '../to-model/address-request.ts'
-import { draftOf, groupContent, type ServiceDraft, type Surroundings } from '../to-model/draft.ts'
+import { draftOf, groupContent, type IpMode, type ServiceDraft, type Surroundings } from '../to-model/draft.ts'
 import {
   EXTERNAL_ANNOTATION,
   type ExternalIpRequest,
@@ -63,6 +63,7 @@ export interface PlannedService {
   /** Requested families whose members no network can hold. */
   readonly unreachable: Unreachable
   readonly ports: readonly ShownPort[]
+  readonly ipMode: IpMode
   readonly notice: Refusal | null
   readonly externals: ExternalIpRequest
 }
@@ -142,6 +143,7 @@ function plannedGroup(
       request: draft.request,
       unreachable: draft.unreachable,
       ports: draft.ports.map(({ port }) => shownPort(draft.service, port, taken)),
+      ipMode: draft.ipMode,
       notice: draft.notice,
       externals: externalIpsOf(draft.service, externalRanges),
     })),
@@ -262,17 +264,20 @@ function withKept(
   }
 }
 
-/** Reads from a document which Service has which port, and which addresses it has. */
+/**
+ * Reads from a document which Service has which port, and which addresses it has. The names of pools tell both. A
+ * listener's protocol also says how its port is carried (`tls`, `tcp-proxy`).
+ */
 export function heldGroup(document: LoadBalancer): HeldGroup {
   const listeners = listenersOf(document)
   return {
     id: document.id,
     addresses: new Map(ownAddresses(document).map((address) => [parseIp(address).version, address])),
     ports: new Map(
-      listeners.map(({ protocol, port, defaultPool }) => [
-        `${protocol}/${port}` as PortKey,
-        defaultPool.slice(0, defaultPool.indexOf('/')),
-      ]),
+      listeners.map(({ defaultPool }) => {
+        const end = defaultPool.indexOf('/')
+        return [defaultPool.slice(end + 1) as PortKey, defaultPool.slice(0, end)]
+      }),
     ),
     services: new Set(servicesOf(document).keys()),
   }

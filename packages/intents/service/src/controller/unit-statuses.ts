@@ -44,7 +44,7 @@ export class UnitStatuses {
     refusedExternals: ReadonlyMap<string, Refusal> = NONE,
   ): Promise<number> {
     let refused = 0
-    for (const { service, request, unreachable, ports, notice, externals } of group.services) {
+    for (const { service, request, unreachable, ports, ipMode, notice, externals } of group.services) {
       const notHad = [...externals.refused, ...ofWanted(externals, refusedExternals)]
       refused += notHad.length
       await this.#context.statuses.write({
@@ -53,6 +53,7 @@ export class UnitStatuses {
         request: reachableRequest(request, unreachable),
         addresses: shown === null ? this.#awaitedAddresses(service) : ownAddresses(shown.document),
         ports,
+        ipMode,
         refusedExternals: notHad,
         answering:
           shown?.status.serving === undefined ? null : answeringOf(shown.status.serving, group.services.length > 1),

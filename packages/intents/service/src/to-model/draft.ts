@@ -27,7 +27,7 @@ import {
   uidOf,
   unreachableFamilies,
 } from '@spout/connector'
-import type { EndpointSlice, Service } from '@spout/kube'
+import type { EndpointSlice, LoadBalancerIngress, Service } from '@spout/kube'
 import { LISTENER_PROTOCOLS, listenerTls } from '@spout/model'
 import type { PortKey } from '../names.ts'
 import { ADDRESS_FIELDS, addressRequestOf } from './address-request.ts'
@@ -65,10 +65,17 @@ export interface ServiceDraft {
   /** Requested families whose members no network can hold. */
   readonly unreachable: Unreachable
   readonly ports: readonly DraftedPort[]
+  readonly ipMode: IpMode
   readonly names: AskedNames
   /** What the user should know of a Service that is accepted, such as that no node can take its traffic. */
   readonly notice: Refusal | null
 }
+
+/**
+ * `VIP`: endpoints get what clients send, so kube-proxy may send its pods there directly. `Proxy`: the load balancer ends
+ * TLS, or adds a PROXY header, so pods must come through it, too (KEP-1860). It is one for all ports of a Service.
+ */
+export type IpMode = NonNullable<LoadBalancerIngress['ipMode']>
 
 export interface DraftedPort {
   readonly port: BalancedPort
@@ -158,6 +165,7 @@ export function draftOf(
       request: { ...request.value, ...(named === undefined ? {} : { loadBalancerClass: named }) },
       unreachable,
       ports: drafted,
+      ipMode: drafted.some(isCarriedByProxy) ? 'Proxy' : 'VIP',
       notice:
         noticeOf(mode.value, nodes) ??
         leftOutFamily(request.value, unreachable) ??
@@ -170,6 +178,9 @@ export function draftOf(
     },
   }
 }
+
+const isCarriedByProxy = ({ port, parts }: DraftedPort): boolean =>
+  parts !== null && parts.listener.protocol !== port.transport
 
 const poolNameOf = (service: Service, { key }: BalancedPort): string => `${uidOf(service)}/${key}`
 

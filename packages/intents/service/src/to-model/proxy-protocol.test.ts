@@ -26,6 +26,15 @@ describe('spout.dev/proxy-protocol', () => {
     expect(partsOf(value)).toEqual(wanted)
   })
 
+  test('its pods must come through the load balancer, too, while a port of it is told of clients', () => {
+    const modeOf = (value: string, spec?: object) => {
+      const draft = drafted(value, spec)
+      return 'value' in draft ? draft.value.ipMode : null
+    }
+    expect([modeOf('v2'), modeOf('v1'), modeOf('')]).toEqual(['Proxy', 'Proxy', 'VIP'])
+    expect(modeOf('v2', { ports: ports.slice(1) })).toBe('VIP')
+  })
+
   test('says which ports it does not concern, and serves them', () => {
     const draft = drafted('v2')
     expect('value' in draft && draft.value.notice).toMatchObject({

@@ -50,6 +50,13 @@ describe('spout.dev/tls-secret', () => {
     expect([...listenersOf(annotations)].sort()).toEqual([...wanted].sort())
   })
 
+  test('its pods must come through the load balancer, too, although a port of it ends no TLS', () => {
+    const draft = drafted({ [SECRET]: 'cert', [PORTS]: 'https' })
+    expect('value' in draft && draft.value.ipMode).toBe('Proxy')
+    const plain = drafted({})
+    expect('value' in plain && plain.value.ipMode).toBe('VIP')
+  })
+
   test('the certificate is that of the Secret', () => {
     const draft = drafted({ [SECRET]: 'cert', [PORTS]: 'https' })
     const tls = 'value' in draft ? draft.value.ports.flatMap(({ parts }) => parts?.listener.tls ?? []) : []

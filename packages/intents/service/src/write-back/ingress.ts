@@ -1,6 +1,7 @@
 import type { AddressRequest } from '@spout/connector'
 import type { LoadBalancerIngress, PortStatus } from '@spout/kube'
 import { isIp, parseIp } from '@spout/net'
+import type { IpMode } from '../to-model/draft.ts'
 import type { BalancedPort } from '../to-model/ports.ts'
 
 /** A port, with its error if it has one. */
@@ -14,13 +15,12 @@ export interface ShownPort {
  * `status.loadBalancer.ingress`: the addresses of the Service, its primary family first. An address is shown as soon as
  * the Service has it, before anything answers on it; the condition says whether it works. None is shown while a
  * required family is missing.
- *
- * `ipMode` is VIP, so kube-proxy may send the cluster's own packets for the address directly to endpoints.
  */
 export function ingressOf(
   request: AddressRequest,
   addresses: readonly string[],
   ports: readonly ShownPort[],
+  ipMode: IpMode,
 ): readonly LoadBalancerIngress[] {
   const found = request.families.map(({ family, required }) => ({
     required,
@@ -36,6 +36,6 @@ export function ingressOf(
       }))
     : []
   return found.flatMap(({ address }) =>
-    address === null ? [] : [{ ip: address, ipMode: 'VIP' as const, ...(shown.length > 0 ? { ports: shown } : {}) }],
+    address === null ? [] : [{ ip: address, ipMode, ...(shown.length > 0 ? { ports: shown } : {}) }],
   )
 }

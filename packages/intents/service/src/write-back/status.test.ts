@@ -37,6 +37,12 @@ describe('what a Service shows', () => {
     expect(status({ service: six, request: requestOf(six) }).ingress).toEqual([{ ip: '2001:db8::7', ipMode: 'VIP' }])
   })
 
+  test('where the load balancer ends TLS or adds a PROXY header, kube-proxy is told to lead pods through it', () => {
+    const shown = status({ ipMode: 'Proxy' })
+    expect(shown.ingress.map(({ ipMode }) => ipMode)).toEqual(['Proxy', 'Proxy'])
+    expect(shows({ ...one, status: { loadBalancer: { ingress: shown.ingress } } }, status())).toBe(false)
+  })
+
   test('none while a family is missing that it requires; one is enough where it prefers two', () => {
     expect(status({ addresses: ['198.51.100.7'] }).ingress).toEqual([])
     const prefers = service('web', { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'PreferDualStack' })

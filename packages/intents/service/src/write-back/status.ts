@@ -1,6 +1,7 @@
 import { type AddressRequest, CONDITION_SERVING, type Progress } from '@spout/connector'
 import type { Condition, LoadBalancerIngress, Service } from '@spout/kube'
 import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
+import type { IpMode } from '../to-model/draft.ts'
 import type { RefusedExternal } from '../to-model/external-ips.ts'
 import type { Answering } from './answering.ts'
 import { conditionsOf } from './conditions.ts'
@@ -19,6 +20,8 @@ export interface StatusInput {
   /** The load balancer's addresses that are this Service's; empty when there are none. */
   readonly addresses: readonly string[]
   readonly ports: readonly ShownPort[]
+  /** Left out: VIP. */
+  readonly ipMode?: IpMode
   /** The external IPs that were refused. Left out: none. */
   readonly refusedExternals?: readonly RefusedExternal[]
   readonly progress: Progress
@@ -33,6 +36,7 @@ export function statusOf({
   request,
   addresses,
   ports,
+  ipMode = 'VIP',
   refusedExternals = [],
   progress,
   answering = null,
@@ -41,7 +45,9 @@ export function statusOf({
   const before = service.status?.loadBalancer?.ingress ?? []
   return {
     ingress:
-      request === null ? before.filter(({ ip }) => addresses.includes(ip ?? '')) : ingressOf(request, addresses, ports),
+      request === null
+        ? before.filter(({ ip }) => addresses.includes(ip ?? ''))
+        : ingressOf(request, addresses, ports, ipMode),
     conditions: conditionsOf({
       ...{ progress, ports, refusedExternals, answering, now },
       before: service.status?.conditions ?? [],
