@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { listDifference } from './list-difference.ts'
+import { listDifference, stretchesOf } from './list-difference.ts'
 
 test('tells what is gone, what came and what moved', () => {
   expect(listDifference(['a', 'b', 'c'], ['a', 'b', 'c'])).toEqual({ gone: [], come: [], moved: [] })
@@ -27,6 +27,48 @@ test('without what moved, both lists have the same order, and one moved item is 
       const item = before[from % before.length]!
       const after = before.filter((one) => one !== item).toSpliced(to % before.length, 0, item)
       expect(listDifference(before, after).moved.length).toBeLessThanOrEqual(1)
+    }),
+  )
+})
+
+test('a few changes at any places of a long list are found as looking up each item finds them', () => {
+  const change = fc.record({ at: fc.nat(100), remove: fc.nat(3), add: fc.nat(20), move: fc.option(fc.nat(100)) })
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 5 }), (changes) => {
+      const before = Array.from({ length: 100 }, (_, at) => at)
+      let [after, next] = [before, 100]
+      for (const { at, remove, add, move } of changes) {
+        after = after.toSpliced(at, remove, ...Array.from({ length: add }, () => next++))
+        if (move !== null) after.splice(move, 0, ...after.splice(at, 1))
+      }
+      const { gone, come, moved } = listDifference(before, after)
+      expect(gone).toEqual(before.filter((item) => !after.includes(item)))
+      expect(come).toEqual(after.filter((item) => !before.includes(item)))
+      const stayed = (items: readonly number[]) =>
+        items.filter((item) => !gone.includes(item) && !come.includes(item) && !moved.includes(item))
+      expect(stayed(before)).toEqual(stayed(after))
+      if (changes.every(({ move }) => move === null)) expect(moved).toEqual([])
+    }),
+  )
+})
+
+test('a list is put together from its stretches', () => {
+  const list = fc.uniqueArray(fc.nat({ max: 30 }), { maxLength: 20 })
+  fc.assert(
+    fc.property(list, list, (before, others) => {
+      const kept = before.filter((_, at) => at % 3 !== 0)
+      for (const after of [others, kept, [...kept, ...others.filter((one) => !kept.includes(one))]]) {
+        const stretches = stretchesOf(before, after)
+        expect(stretches === null).toBe(listDifference(before, after).moved.length > 0)
+        if (stretches === null) continue
+        expect(
+          stretches.flatMap(({ at, count, from }) =>
+            from === null ? after.slice(at, at + count) : before.slice(from, from + count),
+          ),
+        ).toEqual(after)
+        const came = stretches.flatMap(({ at, count, from }) => (from === null ? after.slice(at, at + count) : []))
+        expect(came).toEqual(listDifference(before, after).come)
+      }
     }),
   )
 })

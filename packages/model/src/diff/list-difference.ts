@@ -35,8 +35,8 @@ export function listDifference<T>(before: readonly T[], after: readonly T[]): Li
   const { first, endBefore, endAfter } = changedPart(before, after)
   const [was, is] = [before.slice(first, endBefore), after.slice(first, endAfter)]
   if (was.length === 0 || is.length === 0) return { gone: was, come: is, moved: [] }
-  const one = oneElsewhere(was, is)
-  if (one !== null) return one
+  const some = oneElsewhere(was, is) ?? fewHere(was, is)
+  if (some !== null) return some
   const [old, fresh] = [new Set(was), new Set(is)]
   const stayed = was.filter((item) => fresh.has(item))
   const staying = is.filter((item) => old.has(item))
@@ -45,6 +45,40 @@ export function listDifference<T>(before: readonly T[], after: readonly T[]): Li
     come: is.filter((item) => !old.has(item)),
     moved: outOfOrder(stayed, staying),
   }
+}
+
+/** Neighbouring items of a list. */
+export interface Stretch {
+  /** The index of the first. */
+  readonly at: number
+  readonly count: number
+  /** The index of the first in the earlier list, where they were neighbours too. Null: they are new. */
+  readonly from: number | null
+}
+
+/** Describes a list as stretches of the earlier one and of new items. Null if items moved or occur twice. */
+export function stretchesOf(before: readonly unknown[], after: readonly unknown[]): readonly Stretch[] | null {
+  const { come, moved } = listDifference(before, after)
+  if (moved.length > 0) return null
+  const fresh = new Set(come)
+  const stretches: Stretch[] = []
+  let [from, at] = [0, 0]
+  while (at < after.length) {
+    const start = at
+    while (at < after.length && fresh.has(after[at])) at++
+    if (at > start) stretches.push({ at: start, count: at - start, from: null })
+    if (at === after.length) break
+    // The items between are gone.
+    while (from < before.length && before[from] !== after[at]) from++
+    if (from === before.length) return null
+    const [first, firstFrom] = [at, from]
+    while (at < after.length && from < before.length && after[at] === before[from]) {
+      at++
+      from++
+    }
+    stretches.push({ at: first, count: at - first, from: firstFrom })
+  }
+  return stretches
 }
 
 /**
@@ -58,6 +92,53 @@ function oneElsewhere<T>(was: readonly T[], is: readonly T[]): ListDifference<T>
   const [before, after] = was[1] === is[0] ? [1, 0] : [0, 1]
   for (let at = 0; at < last; at++) if (was[at + before] !== is[at + after]) return null
   return left === came ? { gone: [], come: [], moved: [left] } : { gone: [left], come: [came], moved: [] }
+}
+
+/** More items than this are found by looking each up. */
+const FEW = 64
+/** The most items that may have come, gone or been replaced at one place. */
+const TOGETHER = 16
+
+/**
+ * Finds a few items that came, went or were replaced, at any places. It builds no sets, so it costs a hundredth of
+ * looking each item up. Null if there are other changes.
+ */
+function fewHere<T>(was: readonly T[], is: readonly T[]): ListDifference<T> | null {
+  const [gone, come]: [T[], T[]] = [[], []]
+  let [at, to] = [0, 0]
+  while (at < was.length && to < is.length) {
+    if (was[at] === is[to]) {
+      at++
+      to++
+      continue
+    }
+    const step = stepBetween(was, at, is, to)
+    if (step === null || gone.length + come.length > FEW) return null
+    for (const end = at + step.gone; at < end; at++) gone.push(was[at]!)
+    for (const end = to + step.come; to < end; to++) come.push(is[to]!)
+  }
+  if (gone.length + was.length - at + come.length + is.length - to > FEW) return null
+  gone.push(...was.slice(at))
+  come.push(...is.slice(to))
+  // An item in both lists has moved, and others may have too.
+  return gone.some((item) => come.includes(item)) ? null : { gone, come, moved: [] }
+}
+
+/** The numbers of items that went and came before both lists continue alike. Null if that takes too many. */
+function stepBetween<T>(
+  was: readonly T[],
+  at: number,
+  is: readonly T[],
+  to: number,
+): { readonly gone: number; readonly come: number } | null {
+  for (let count = 1; count <= TOGETHER; count++) {
+    if (to + count < is.length && was[at] === is[to + count]) return { gone: 0, come: count }
+    if (at + count < was.length && was[at + count] === is[to]) return { gone: count, come: 0 }
+    const isEnd = at + count === was.length && to + count === is.length
+    const goesOn = at + count < was.length && to + count < is.length && was[at + count] === is[to + count]
+    if (isEnd || goesOn) return { gone: count, come: count }
+  }
+  return null
 }
 
 /** @returns the items of `a` outside a longest increasing subsequence of their indexes in `b` (patience sorting) */
