@@ -281,7 +281,7 @@ test('TLS with clients and members is set by names of certificates', async () =>
     acceptInvalid: true,
   })
   const both = await spout(tenant, 'listener set secure l --client-certificates required')
-  expect(both.stderr).toContain('Field tls.clientCertificates.acceptInvalid: belongs to listeners with required false')
+  expect(both.stderr).toContain('Field tls.clientCertificates.acceptInvalid: needs required to be false')
   const asking = await done(tenant, 'explain lb secure')
   expect(asking).toContain('listen l: https 443, client certificates any')
   const neither = await spout(tenant, 'listener set secure l --client-ca inner-ca --client-certificates maybe')
