@@ -166,9 +166,18 @@ const keyOf = (item: unknown): unknown => (isFields(item) && typeof item['id'] =
 const belongTogether = (a: unknown, b: unknown): boolean =>
   keyOf(a) === keyOf(b) || (isFields(a) && isFields(b) && keyOf(a) === a && keyOf(b) === b) || sameJson(a, b)
 
+/** Items that come at one place, at most, are seen without a look at all others. */
+const MOST_TOGETHER = 8
+
 function partsOf(before: readonly unknown[], after: readonly unknown[]): readonly (Run | Fresh)[] {
   const parts: ([number, number] | { items: unknown[] })[] = []
   const stood = (at: number, item: unknown): boolean => at < before.length && sameJson(before[at], item)
+  /** Whether items came at this place of `after`, and then it goes on as `before` does at `at`. */
+  const goesOnBehind = (place: number, at: number): boolean => {
+    const end = Math.min(place + MOST_TOGETHER, after.length - 1)
+    for (let behind = place + 1; behind <= end; behind++) if (stood(at, after[behind])) return true
+    return false
+  }
   let places: Map<unknown, number> | null = null
   const { first: same } = changedPart(before, after)
   if (same > 0) parts.push([0, same])
@@ -178,12 +187,16 @@ function partsOf(before: readonly unknown[], after: readonly unknown[]): readonl
   for (let place = same; place < after.length; place++) {
     const item = after[place]
     let at = next
+    let hasCome = false
     if (isAll && at >= before.length) at = -1
     else if (!stood(at, item)) {
       isAll = false
-      // Most often one item was removed, and this is the one after it.
+      // Most often one item was removed and this is the one after it, or this one was added and the next ones stay.
       if (stood(at + 1, item)) at++
-      else {
+      else if (goesOnBehind(place, at) && !before.includes(item)) {
+        at = -1
+        hasCome = true
+      } else {
         places ??= new Map(before.map((known, place) => [keyOf(known), place]))
         at = places.get(keyOf(item)) ?? -1
         if (!stood(at, item)) at = -1
@@ -194,7 +207,7 @@ function partsOf(before: readonly unknown[], after: readonly unknown[]): readonl
       if (last !== undefined && 'items' in last) last.items.push(item)
       else parts.push({ items: [item] })
       // Most often the new item replaced the one at this index.
-      next++
+      if (!hasCome) next++
     } else {
       if (Array.isArray(last) && last[0] + last[1] === at) last[1]++
       else parts.push([at, 1])
