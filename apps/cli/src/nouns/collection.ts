@@ -22,7 +22,7 @@ export const collection = ({ path, title, references = {} }: Resource, complete:
     const { id } = await findByName(session, path, title, name)
     await call(session, 'DELETE', `${path}/${String(id)}`)
   },
-  watchPath: async () => path,
+  watchPath: path,
 })
 
 /** Replaces names from flags by ids. */

@@ -9,6 +9,6 @@ export interface Noun {
   /** Changes the fields of the body and keeps the others. */
   set?(session: Session, within: readonly string[], name: string, body: Row): Promise<Row>
   delete(session: Session, within: readonly string[], name: string): Promise<void>
-  /** Path of the list's watch; null when it has none. */
-  watchPath(session: Session, within: readonly string[]): Promise<string | null>
+  /** The collection whose watch reports changes of the list: for parts, that of the objects that they are in. */
+  readonly watchPath: string
 }

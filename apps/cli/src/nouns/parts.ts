@@ -38,8 +38,6 @@ async function withIds(owner: Parameters<typeof findByName>[0], fields: Row): Pr
   return { ...fields, ...ids }
 }
 
-const noWatch = async (): Promise<null> => null
-
 /** Listeners: parts of a load balancer with their own paths. */
 export const listeners: Noun = {
   list: async (session, within) => rowsOf(await loadBalancerOf(session, within), 'listeners'),
@@ -65,7 +63,7 @@ export const listeners: Noun = {
     const { id } = findPart(rowsOf(loadBalancer, 'listeners'), 'listener', name)
     await call(session, 'DELETE', `/load-balancers/${String(loadBalancer.id)}/listeners/${String(id)}`)
   },
-  watchPath: noWatch,
+  watchPath: '/load-balancers',
 }
 
 /** Pools: `--listener` makes the new one that listener's default. */
@@ -93,7 +91,7 @@ export const pools: Noun = {
     const { id } = findPart(rowsOf(loadBalancer, 'pools'), 'pool', name)
     await call(session, 'DELETE', `/load-balancers/${String(loadBalancer.id)}/pools/${String(id)}`)
   },
-  watchPath: noWatch,
+  watchPath: '/load-balancers',
 }
 
 /** Members are added and removed by replacing the pool's set, and changed one by one. */
@@ -116,7 +114,7 @@ export const members: Noun = {
     const { id } = findPart(stored, 'member', name)
     await call(session, 'PUT', path, { members: stored.filter((known) => known.id !== id) })
   },
-  watchPath: noWatch,
+  watchPath: '/load-balancers',
 }
 
 async function poolOf(
@@ -152,5 +150,5 @@ export const subnets: Noun = {
     const { id } = findPart(rowsOf(network, 'subnets'), 'subnet', name)
     await call(session, 'DELETE', `/networks/${String(network.id)}/subnets/${String(id)}`)
   },
-  watchPath: noWatch,
+  watchPath: '/networks',
 }

@@ -56,8 +56,8 @@ class NounCommand {
         const rows = await this.#noun.list(session, within)
         this.#context.write(printList(rows, this.#resource.columns, this.#printing(options)))
       }
-      await print()
-      if (options.watch) await this.#printAtChanges(session, within, print)
+      if (options.watch) await this.#printAtChanges(session, print)
+      else await print()
     })
   }
 
@@ -149,14 +149,14 @@ class NounCommand {
     this.#context.write(printOne(row, columns, this.#printing(options)))
   }
 
-  async #printAtChanges(session: ScopedSession, within: readonly string[], print: () => Promise<void>): Promise<void> {
-    // An object inside a load balancer has no watch of its own: it changes with the load balancer.
-    const path = (await this.#noun.watchPath(session, within)) ?? '/load-balancers'
-    let known = false
-    for await (const line of watch<{ type: string }>(session, `${path}?watch=1`, this.#context.signal)) {
-      // Objects that exist come first, up to a bookmark: they have been printed already.
-      if (line.type === 'BOOKMARK') known = true
-      else if (known) await print()
+  async #printAtChanges(session: ScopedSession, print: () => Promise<void>): Promise<void> {
+    const changes = watch<{ type: string }>(session, `${this.#noun.watchPath}?watch=1`, this.#context.signal)
+    let isPrinted = false
+    for await (const { type } of changes) {
+      const isBookmark = type === 'BOOKMARK'
+      // Objects that exist come first, up to a bookmark. A list that is read after it misses no change in between.
+      if (isBookmark !== isPrinted) await print()
+      isPrinted ||= isBookmark
     }
   }
 }
