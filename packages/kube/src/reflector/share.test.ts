@@ -36,3 +36,32 @@ it('keeps equal parts', () => {
   expect(shared.ports).toBe(before.ports)
   expect(shared.endpoints[0]).toBe(before.endpoints[0])
 })
+
+it('of a list that was made from the old one, shares what stands elsewhere now', () => {
+  const change = fc.record({ at: fc.nat(8), remove: fc.nat(2), add: fc.array(alike, { maxLength: 2 }) })
+  fc.assert(
+    fc.property(fc.array(alike, { maxLength: 8 }), fc.array(change, { maxLength: 3 }), (before, changes) => {
+      const next = changes.reduce((list, { at, remove, add }) => list.toSpliced(at, remove, ...add), [...before])
+      const [was, came] = [structuredClone(before), structuredClone(next)]
+      const shared = share(before, next)
+      expect(isDeepStrictEqual(shared, came)).toBe(true)
+      expect(isDeepStrictEqual(before, was)).toBe(true)
+      expect(Object.is(shared, before)).toBe(isDeepStrictEqual(was, came))
+    }),
+    { numRuns: byLength(400, 2000) },
+  )
+})
+
+it('does not look into what stands elsewhere now', () => {
+  const looked: string[] = []
+  const item = (name: string) => ({
+    get name() {
+      looked.push(name)
+      return name
+    },
+  })
+  const [a, b, c, d, fresh] = ['a', 'b', 'c', 'd', 'fresh'].map(item)
+  share([a, b, c, d], [fresh, a, b, c, d])
+  share([a, b, c, d], [a, c, d])
+  expect(looked).toEqual([])
+})

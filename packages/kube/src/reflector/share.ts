@@ -1,5 +1,6 @@
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 const isPlain = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  isObject(value) && Object.getPrototypeOf(value) === Object.prototype
 
 /**
  * Returns `next` with every part that equals one of `before` replaced by that part; `before` itself when everything is
@@ -10,8 +11,42 @@ const isPlain = (value: unknown): value is object =>
  */
 export function share<T>(before: T, next: T): T {
   if (Object.is(before, next)) return before
-  const alike = Array.isArray(before) ? Array.isArray(next) : isPlain(before) && isPlain(next)
-  return alike ? (shareParts(before as object, next as object) as T) : next
+  if (Array.isArray(before)) return Array.isArray(next) ? (shareItems(before, next) as T) : next
+  return isPlain(before) && isPlain(next) ? (shareParts(before, next) as T) : next
+}
+
+/**
+ * Items are compared by their places. Where `next` was made from `before`, an item that came or went moves the places
+ * of those behind it, which are the same objects: a list of thousands is not compared in depth for it.
+ */
+function shareItems(before: readonly unknown[], next: unknown[]): readonly unknown[] {
+  const isAsLong = before.length === next.length
+  let same = isAsLong
+  let from = 0
+  for (let at = 0; at < next.length; at++) {
+    const item: unknown = next[at]
+    if (!isAsLong && item !== before[from]) {
+      const gone = stepsTo(item, before, from)
+      // It came, so there is nothing that it may share.
+      if (gone === 0 && stepsTo(before[from], next, at) > 0) continue
+      from += gone
+    }
+    const shared = from < before.length ? share(before[from], item) : item
+    if (!Object.is(shared, item)) Reflect.set(next, at, shared)
+    same &&= Object.is(shared, before[from])
+    from++
+  }
+  return same ? before : next
+}
+
+/** Items that come or go at one place, at most. */
+const MOST_TOGETHER = 8
+
+/** How many places behind `at` the list has this object; 0: not soon. */
+function stepsTo(item: unknown, list: readonly unknown[], at: number): number {
+  if (!isObject(item)) return 0
+  for (let steps = 1; steps <= MOST_TOGETHER; steps++) if (list[at + steps] === item) return steps
+  return 0
 }
 
 function shareParts(before: object, next: object): object {
