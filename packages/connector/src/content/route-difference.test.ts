@@ -53,6 +53,26 @@ test('a move to the end, names that occur twice, and a route that somebody switc
   expect(routeChange('l', [off], table(['a']), POOLS)).toMatchObject({ put: table(['a']), remove: [] })
 })
 
+test('a few changes at any places of thousands are put alone', () => {
+  const many = table(Array.from({ length: 3_000 }, (_, at) => `r${at}`))
+  const wanted = many
+    .toSpliced(2_990, 0, content('late'))
+    .with(2_000, content('r2000', 503))
+    .toSpliced(1_000, 2)
+    .toSpliced(500, 0, content('x'), content('y'))
+  const found = change(many, wanted)
+  expect(found).toEqual({
+    listenerId: 'l',
+    put: [
+      { ...content('x'), before: 'id-r500' },
+      { ...content('y'), before: 'id-r500' },
+      content('r2000', 503),
+      { ...content('late'), before: 'id-r2990' },
+    ],
+    remove: ['id-r1000', 'id-r1001'],
+  })
+})
+
 test('a change leads to the wanted routes, whatever they were', () => {
   const names = fc.uniqueArray(fc.constantFrom(...'abcdefgh'), { maxLength: 8 })
   const routes = names.chain((all) =>

@@ -48,6 +48,8 @@ export function routeChange(
   }
   const [was, is] = [routes.slice(first, end), wanted.slice(first, endWanted)]
   if (was.length === 0 && is.length === 0) return null
+  const few = changesHere(was, is, routes[end]?.id, isAsWanted)
+  if (few !== null) return { listenerId, ...few }
   const names = new Set(is.map(({ name }) => name))
   const known = new Map(was.map((route) => [route.name, route]))
   if (names.size < is.length || known.size < was.length) return 'whole'
@@ -76,6 +78,70 @@ export function routeChange(
   const remove = was.flatMap(({ id, name }) => (names.has(name) ? [] : [id]))
   if (put.length + remove.length > MOST_CHANGES) return 'whole'
   return { listenerId, put: put.reverse(), remove }
+}
+
+type Changes = Pick<RouteChange, 'put' | 'remove'>
+
+/** More changes than this are found with an index of all names. */
+const FEW = 64
+/** The most routes that may come or go at one place without such an index. */
+const MOST_TOGETHER = 16
+
+/**
+ * The changes if a few routes came, went or changed and none moved. Null otherwise.
+ * @param next the id of the route after these; undefined if there is none
+ */
+function changesHere(
+  was: readonly HttpRoute[],
+  is: readonly RouteContent[],
+  next: string | undefined,
+  isAsWanted: (route: HttpRoute, one: RouteContent) => boolean,
+): Changes | null {
+  const [put, come, gone]: [RouteChange['put'][number][], string[], HttpRoute[]] = [[], [], []]
+  let [at, to] = [0, 0]
+  while (at < was.length || to < is.length) {
+    const [route, one] = [was[at], is[to]]
+    if (put.length + gone.length > FEW) return null
+    if (route !== undefined && one !== undefined && route.name === one.name) {
+      if (!isAsWanted(route, one)) put.push(one)
+      at++
+      to++
+      continue
+    }
+    const step = stepBetween(was, at, is, to)
+    if (step === null) return null
+    gone.push(...was.slice(at, at + step.gone))
+    at += step.gone
+    const before = was[at]?.id ?? next
+    for (const end = Math.min(to + step.come, is.length); to < end; to++) {
+      const fresh = is[to]!
+      put.push(before === undefined ? fresh : { ...fresh, before })
+      come.push(fresh.name)
+    }
+  }
+  const names = new Set(come)
+  // A route that went and came has moved. Two routes cannot have the same name.
+  if (names.size < come.length || gone.some(({ name }) => names.has(name))) return null
+  return { put, remove: gone.map(({ id }) => id) }
+}
+
+/** The numbers of routes that go and come before both lists continue with the same name. Null if that takes too many. */
+function stepBetween(
+  was: readonly HttpRoute[],
+  at: number,
+  is: readonly RouteContent[],
+  to: number,
+): { readonly gone: number; readonly come: number } | null {
+  const isSame = (gone: number, come: number): boolean => {
+    const [route, one] = [was[at + gone], is[to + come]]
+    return route?.name === one?.name
+  }
+  for (let count = 1; count <= MOST_TOGETHER; count++) {
+    if (isSame(0, count)) return { gone: 0, come: count }
+    if (isSame(count, 0)) return { gone: count, come: 0 }
+    if (isSame(count, count)) return { gone: count, come: count }
+  }
+  return null
 }
 
 /** The routes after a change. @param put the routes that were put, as the control plane answered them */
