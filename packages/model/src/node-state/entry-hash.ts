@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { stretchesOf } from '../diff/list-difference.ts'
 import type { NodeStateEntry } from './index.ts'
 
 /** JSON with sorted object keys, so that equal values give equal text. */
@@ -80,8 +81,8 @@ export interface HashedParts {
   readonly entry: NodeStateEntry
   /** Chunk hashes by member list. */
   readonly chunks: ReadonlyMap<readonly unknown[], readonly string[]>
-  /** Hashes of routes. Versions of an entry share them. */
-  readonly routes: WeakMap<object, string>
+  /** Hashes of routes by list, one behind the other. */
+  readonly routes: ReadonlyMap<readonly unknown[], string>
 }
 
 /** Entries are compared by this hash: the first 128 bits of SHA-256 over the canonical JSON, hex. */
@@ -94,7 +95,7 @@ export const entryHash = (entry: NodeStateEntry): string => hashEntry(entry).has
  */
 export function hashEntry(entry: NodeStateEntry, before?: HashedParts): HashedParts {
   const chunks = new Map<readonly unknown[], readonly string[]>()
-  const routes = before?.routes ?? new WeakMap<object, string>()
+  const routes = new Map<readonly unknown[], string>()
   if (entry.kind !== 'load-balancer') return { hash: digest(canonicalJson(entry)), entry, chunks, routes }
   const poolsBefore = before?.entry.kind === 'load-balancer' ? before.entry.pools : []
   const pools = entry.pools.map((pool) => {
@@ -104,19 +105,34 @@ export function hashEntry(entry: NodeStateEntry, before?: HashedParts): HashedPa
     chunks.set(pool.members, members)
     return { ...pool, members }
   })
-  const services = entry.services.map((service) =>
-    service.routes === undefined || service.routes.length <= FEW_ROUTES
-      ? service
-      : { ...service, routes: digest(service.routes.map((route) => hashOf(route, routes)).join('')) },
-  )
+  const servicesBefore = before?.entry.kind === 'load-balancer' ? before.entry.services : []
+  const services = entry.services.map((service) => {
+    if (service.routes === undefined || service.routes.length <= FEW_ROUTES) return service
+    const known = servicesBefore.find(({ id }) => id === service.id)?.routes ?? []
+    const hashes = routeHashes(service.routes, known, before?.routes.get(known))
+    routes.set(service.routes, hashes)
+    return { ...service, routes: digest(hashes) }
+  })
   return { hash: digest(canonicalJson({ ...entry, services, pools })), entry, chunks, routes }
 }
 
-function hashOf(item: object, known: WeakMap<object, string>): string {
-  const hash = known.get(item) ?? digest(canonicalJson(item))
-  known.set(item, hash)
-  return hash
+/** The hashes of a list, one behind the other. Those of items that a list before has are taken from there. */
+function routeHashes(list: readonly unknown[], before: readonly unknown[], hashesBefore: string | undefined): string {
+  if (hashesBefore === undefined) return hashesOf(list)
+  const takenFrom = (from: number, count: number): string =>
+    hashesBefore.slice(from * HASH_LENGTH, (from + count) * HASH_LENGTH)
+  const stretches = stretchesOf(before, list)
+  if (stretches === null) {
+    const places = new Map(before.map((item, at) => [item, at]))
+    return list.map((item) => (places.has(item) ? takenFrom(places.get(item)!, 1) : hashesOf([item]))).join('')
+  }
+  let hashes = ''
+  for (const { at, count, from } of stretches)
+    hashes += from === null ? hashesOf(list.slice(at, at + count)) : takenFrom(from, count)
+  return hashes
 }
+
+const hashesOf = (items: readonly unknown[]): string => items.map((item) => digest(canonicalJson(item))).join('')
 
 function chunkHashes(
   list: readonly unknown[],
@@ -134,4 +150,6 @@ function chunkHashes(
   return hashes
 }
 
-const digest = (text: string): string => hash('sha256', text, 'hex').slice(0, 32)
+/** Characters of a hash. */
+const HASH_LENGTH = 32
+const digest = (text: string): string => hash('sha256', text, 'hex').slice(0, HASH_LENGTH)

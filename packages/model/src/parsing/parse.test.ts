@@ -278,6 +278,11 @@ describe('entryHash', () => {
     const hashes = changed.map((routes) => hashEntry(entryOf(routes), before).hash)
     expect(hashes).toEqual(changed.map((routes) => entryHash(entryOf(structuredClone(routes)))))
     expect(new Set([before.hash, ...hashes]).size).toBe(6)
+    let last = before
+    for (const routes of [...changed.slice(0, 4), all.toSpliced(70, 1).toSpliced(7, 0, { id: 'y' }), all]) {
+      last = hashEntry(entryOf(routes), last)
+      expect(last.hash).toBe(entryHash(entryOf(structuredClone(routes))))
+    }
     const few = entryOf(all.slice(0, 64))
     expect(entryHash(few)).toBe(createHash('sha256').update(canonicalJson(few)).digest('hex').slice(0, 32))
   })

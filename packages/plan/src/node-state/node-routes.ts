@@ -10,7 +10,7 @@ import {
   type Service,
   userListIds,
 } from '@spout/model'
-import { changedPart } from '@spout/model/list-difference'
+import { stretchesOf } from '@spout/model/list-difference'
 import { type CertificateOf, nodeCertificate } from './node-tls.ts'
 
 /** The numbers of the pools that nodes get, by pool id. */
@@ -51,19 +51,21 @@ export function planRoutes(
   const has =
     source && sameNumbers(source.numbers, numbers) && sameLists(source.users, users) ? source.routes : NO_ROUTES
   if (has === routes && before.length > 0) return { routes: before }
-  // If all were enabled, the planned list has the same indexes as the list that it was planned from.
-  const isAligned = has.length === before.length
-  const { first, endBefore, endAfter } = changedPart(isAligned ? has : [], routes)
-  const planned = before.slice(0, first)
-  for (let at = first; at < endAfter; at++) {
-    const route = routes[at]!
-    if (!route.enabled) continue
+  const planned: NodeRoute[] = []
+  const plan = (route: HttpRoute): void => {
+    if (!route.enabled) return
     const had = known.ofRoutes.get(route)
     const now = had !== undefined && isAsPlanned(had, route, numbers, users) ? had : nodeRoute(route, numbers, users)
     if (now !== had) known.ofRoutes.set(route, now)
     planned.push(now)
   }
-  if (isAligned) for (let at = endBefore; at < before.length; at++) planned.push(before[at]!)
+  // Where all are enabled, both lists have the same places.
+  const stretches = has.length === before.length ? stretchesOf(has, routes) : null
+  if (stretches === null) routes.forEach(plan)
+  else
+    for (const { at, count, from } of stretches)
+      if (from === null) routes.slice(at, at + count).forEach(plan)
+      else for (let place = from; place < from + count; place++) planned.push(before[place]!)
   if (planned.length === 0) return {}
   known.sources.set(planned, { routes, numbers, users })
   return { routes: planned }
