@@ -2,6 +2,7 @@ import {
   httpRoute,
   type Listener,
   type LoadBalancer,
+  listDifference,
   listener,
   loadBalancer,
   MOST_ROUTES,
@@ -139,10 +140,12 @@ function* parsingPart<Part extends { readonly id: string }, List extends keyof P
   if (!Array.isArray(items)) return parseAs(schema, input, path)
   const head = hasFieldsOf(input, before, list) ? before : parseAs(schema, { ...input, [list]: [] }, path)
   if (items === before?.[list]) return { ...head, [list]: items }
-  const known = new Set<unknown>(before?.[list] as readonly unknown[] | undefined)
+  const all: readonly unknown[] = listOf(items, list, `${path}.${list}`)
+  const known = (before?.[list] ?? []) as readonly unknown[]
+  const fresh = new Set(known.length === 0 ? all : listDifference(known, all).come)
   const parsed: unknown[] = []
-  for (const [index, one] of listOf(items, list, `${path}.${list}`).entries()) {
-    if (known.has(one)) parsed.push(one)
+  for (const [index, one] of all.entries()) {
+    if (!fresh.has(one)) parsed.push(one)
     else {
       yield
       parsed.push(parseAs(item, one, `${path}.${list}[${index}]`))

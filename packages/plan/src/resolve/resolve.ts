@@ -15,6 +15,7 @@ import { figureProblems } from './figure-problems.ts'
 import { filterProblems } from './filter-problems.ts'
 import { type FoundNetwork, findingNetwork, isFoundFor, type NetworkContext } from './found-network.ts'
 import { atOnce, type EndpointNames, type MemberNetwork } from './member-network.ts'
+import { haveOwnIds, type IdentifiedParts } from './own-ids.ts'
 import { portProblems } from './port-problems.ts'
 import { poolMode, poolReferenceProblems } from './protocols.ts'
 import { routeProblems } from './route-problems.ts'
@@ -22,6 +23,7 @@ import { serverNameHeaderProblems } from './server-name-problems.ts'
 import { certificateProblems, poolTlsProblems, tlsProblems, type UseOfCertificate } from './tls-problems.ts'
 
 export interface ResolveContext extends NetworkContext {
+  readonly resolved?: IdentifiedParts | null
   readonly useOfCertificate: UseOfCertificate
   /** A cache of the compiled routes of listeners. Default: none. */
   readonly tables?: RouteTables
@@ -89,7 +91,7 @@ function* documentProblems(
   { useOfCertificate, tables, resolved }: DocumentContext,
 ): Generator<Problem> {
   const known = new Set(resolved?.pools.map(({ members }) => members))
-  yield* idProblems(loadBalancer)
+  yield* idProblems(loadBalancer, resolved ?? null)
   yield* portProblems(loadBalancer)
   yield* poolReferenceProblems(loadBalancer)
   for (const [index, listener] of loadBalancer.listeners.entries()) {
@@ -108,36 +110,14 @@ function* documentProblems(
   yield* certificateProblems(loadBalancer, useOfCertificate)
 }
 
-function* idProblems(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>): Generator<Problem> {
-  if (haveOwnIds(loadBalancer)) return
+function* idProblems(loadBalancer: IdentifiedParts, resolved: IdentifiedParts | null): Generator<Problem> {
+  if (haveOwnIds(loadBalancer, resolved)) return
   const seen = new Set<string>()
   for (const [field, what, id] of childIds(loadBalancer)) {
     if (seen.has(id))
       yield problem('InvalidField', { field, reason: `another part of this load balancer has ${what} id ${id}` })
     seen.add(id)
   }
-}
-
-/**
- * Whether no id occurs twice. It costs less than `childIds`, which makes the paths of thousands of routes for an error.
- */
-function haveOwnIds({ listeners, pools }: Pick<LoadBalancer, 'listeners' | 'pools'>): boolean {
-  const seen = new Set<string>()
-  let count = 0
-  const see = (part: { readonly id: string }): void => {
-    seen.add(part.id)
-    count++
-  }
-  for (const listener of listeners) {
-    see(listener)
-    listener.routes.forEach(see)
-  }
-  for (const pool of pools) {
-    see(pool)
-    pool.members.forEach(see)
-    if (pool.monitor !== null) see(pool.monitor)
-  }
-  return seen.size === count
 }
 
 /** Path, kind and id of every listener, route, pool, member and monitor. */

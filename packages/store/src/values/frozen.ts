@@ -1,3 +1,4 @@
+import { listDifference } from '@spout/model'
 import type { Pieces } from '@spout/runtime'
 
 /** Freezes a JSON value and everything in it. */
@@ -76,13 +77,13 @@ function seeParts(value: object, like: unknown, left: Left): boolean {
 const NOTHING: Readonly<Record<string, unknown>> = {}
 
 function seeItems(value: readonly unknown[], like: readonly unknown[], left: Left): boolean {
-  let known: Set<unknown> | null = null
+  let fresh: ReadonlySet<unknown> | null = null
   for (let at = 0; at < value.length; at++) {
     const item = value[at]
     if (item === like[at] && item !== undefined) continue
     if (typeof item === 'object' && item !== null && like.length > 0) {
-      known ??= new Set(like)
-      if (known.has(item)) continue
+      fresh ??= new Set(listDifference(like, value).come)
+      if (!fresh.has(item)) continue
     }
     if (!left.see(item, like[at])) return false
   }

@@ -1,0 +1,70 @@
+import { type LoadBalancer, listDifference } from '@spout/model'
+
+/** What has ids in a document. */
+export type IdentifiedParts = Pick<LoadBalancer, 'listeners' | 'pools'>
+
+interface Part {
+  readonly id: string
+}
+
+/**
+ * Whether no id occurs twice among listeners, routes, pools, members and monitors. It costs less than the paths of
+ * thousands of routes, which only an error needs.
+ * @param resolved a version in which no id occurs twice: those of parts that both versions have are compared with new
+ * ones alone
+ */
+export function haveOwnIds(document: IdentifiedParts, resolved: IdentifiedParts | null): boolean {
+  const come = resolved === null ? null : partsSince(resolved, document)
+  const ids = new Set<string>()
+  let count = 0
+  if (come === null) {
+    forEachPart(document, ({ id }) => {
+      ids.add(id)
+      count++
+    })
+    return ids.size === count
+  }
+  for (const { id } of come) ids.add(id)
+  forEachPart(document, ({ id }) => {
+    if (ids.has(id)) count++
+  })
+  return ids.size === come.length && count === come.length
+}
+
+function forEachPart({ listeners, pools }: IdentifiedParts, see: (part: Part) => void): void {
+  for (const listener of listeners) {
+    see(listener)
+    listener.routes.forEach(see)
+  }
+  for (const pool of pools) {
+    see(pool)
+    pool.members.forEach(see)
+    if (pool.monitor !== null) see(pool.monitor)
+  }
+}
+
+/** The parts that are not the same objects in the version before; null where one may stand twice. */
+function partsSince(before: IdentifiedParts, after: IdentifiedParts): readonly Part[] | null {
+  const [listeners, pools] = [added(before.listeners, after.listeners), added(before.pools, after.pools)]
+  if (listeners === null || pools === null) return null
+  const routesBefore = new Map(before.listeners.map(({ id, routes }) => [id, routes]))
+  const poolsBefore = new Map(before.pools.map((pool) => [pool.id, pool]))
+  const come: Part[] = [...listeners, ...pools]
+  const lists = [
+    ...listeners.map(({ id, routes }) => added<Part>(routesBefore.get(id) ?? [], routes)),
+    ...pools.map(({ id, members }) => added<Part>(poolsBefore.get(id)?.members ?? [], members)),
+  ]
+  for (const list of lists) {
+    if (list === null) return null
+    for (const part of list) come.push(part)
+  }
+  for (const { id, monitor } of pools)
+    if (monitor !== null && monitor !== poolsBefore.get(id)?.monitor) come.push(monitor)
+  return come
+}
+
+/** The items that only the second list has; null where it has one twice. */
+function added<T extends Part>(was: readonly T[], is: readonly T[]): readonly T[] | null {
+  const { gone, come } = listDifference(was, is)
+  return is.length - come.length === was.length - gone.length ? come : null
+}
