@@ -23,8 +23,9 @@ const SLACK_BYTES = 1024 * 1024
  */
 const SLICE = 50
 const SYNC_EVERY_MS = 1000
-/** After this many edits, a large entry is written as a whole again. */
+/** After this many edits, or one for each 4 KiB of it if that is more, a large entry is written as a whole again. */
 const MOST_EDITS = 64
+const CHARACTERS_OF_EDIT = 4096
 /** How long after a failed write the journal is rewritten. */
 const RETRY_MS = 5000
 
@@ -49,8 +50,8 @@ export class StateFile {
   #records = 0
   /** Keys whose newest state is not in the journal yet: the entry, or only the members that are down. */
   readonly #unwritten = new Map<string, 'entry' | 'down'>()
-  /** Large entries as the journal has them, and the number of edits since they were written as a whole. */
-  readonly #written = new Map<string, { readonly saved: SavedEntry; readonly edits: number }>()
+  /** Large entries as the journal has them, and how many edits may follow before they are written as a whole. */
+  readonly #written = new Map<string, { readonly saved: SavedEntry; readonly editsLeft: number }>()
   #writing: Promise<void> | null = null
   #syncing: Promise<void> | null = null
   #damaged = false
@@ -215,24 +216,22 @@ export class StateFile {
     const rising = shares.size === 0 ? {} : { shares: [...shares] }
     const edit = what === 'entry' ? this.#editOf(key, saved) : null
     if (edit !== null) return formatRecord({ edit: { key, ...edit, hash, down: [...down], ...rising } })
-    return formatRecord(
-      what === 'entry'
-        ? { put: { hash, entry, down: [...down], ...rising } }
-        : { down: { key, members: [...down], ...rising } },
-    )
+    if (what === 'down') return formatRecord({ down: { key, members: [...down], ...rising } })
+    const record = formatRecord({ put: { hash, entry, down: [...down], ...rising } })
+    if (isLargeEntry(entry))
+      this.#written.set(key, { saved, editsLeft: Math.max(MOST_EDITS, record.length / CHARACTERS_OF_EDIT) })
+    return record
   }
 
   /** The edits from the journal's version of a large entry to this one; null if the whole entry must be written. */
   #editOf(key: string, saved: SavedEntry): { readonly from: string; readonly edits: readonly Edit[] } | null {
     const before = this.#written.get(key)
-    if (!isLargeEntry(saved.entry)) {
-      this.#written.delete(key)
-      return null
-    }
-    const edits =
-      before === undefined || before.edits >= MOST_EDITS ? null : editsBetween(before.saved.entry, saved.entry)
-    this.#written.set(key, { saved, edits: before === undefined || edits === null ? 0 : before.edits + 1 })
-    return before === undefined || edits === null ? null : { from: before.saved.hash, edits }
+    this.#written.delete(key)
+    if (before === undefined || before.editsLeft < 1 || !isLargeEntry(saved.entry)) return null
+    const edits = editsBetween(before.saved.entry, saved.entry)
+    if (edits === null) return null
+    this.#written.set(key, { saved, editsLeft: before.editsLeft - 1 })
+    return { from: before.saved.hash, edits }
   }
 
   /** A change during the rewrite may be written both in it and after it. The last record counts. */

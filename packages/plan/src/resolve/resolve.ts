@@ -23,6 +23,7 @@ import { serverNameHeaderProblems } from './server-name-problems.ts'
 import { certificateProblems, poolTlsProblems, tlsProblems, type UseOfCertificate } from './tls-problems.ts'
 
 export interface ResolveContext extends NetworkContext {
+  /** An earlier version that passed these checks. Default: none. */
   readonly resolved?: IdentifiedParts | null
   readonly useOfCertificate: UseOfCertificate
   /** A cache of the compiled routes of listeners. Default: none. */

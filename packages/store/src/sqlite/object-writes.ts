@@ -15,8 +15,12 @@ interface EditSum {
   readonly bytes: number | null
 }
 
-/** An object is written whole again once it has this many edits, or edits of half its size. */
+/**
+ * An object is written whole again once it has this many edits, or one for each 4 KiB of it, or edits of half its size.
+ * So no write has to pay for more than 4 KiB of the whole, on average.
+ */
 const MOST_EDITS = 64
+const BYTES_OF_EDIT = 4096
 
 const keyOf = ({ kind, id }: Ref): string => `${kind} ${id}`
 
@@ -52,7 +56,8 @@ export class ObjectWrites {
     const whole = this.#large.get(keyOf({ kind, id }))
     if (text === null || whole === undefined || before === null || scope !== before.scope) return false
     const { count, bytes } = this.#sumOf({ kind, id })
-    return count < MOST_EDITS && (bytes ?? 0) + text.length <= whole / 2
+    const most = Math.max(MOST_EDITS, whole / BYTES_OF_EDIT)
+    return count < most && (bytes ?? 0) + text.length <= whole / 2
   }
 
   edit({ kind, id }: Ref, edits: string, sequence: number): void {
