@@ -32,11 +32,11 @@ export function changedPart(
 export function listDifference<T>(before: readonly T[], after: readonly T[]): ListDifference<T> {
   if (before === after) return { gone: [], come: [], moved: [] }
   if (before.length === 0 || after.length === 0) return { gone: before, come: after, moved: [] }
+  const few = fewHere(before, after)
+  if (few !== null) return few
   const { first, endBefore, endAfter } = changedPart(before, after)
   const [was, is] = [before.slice(first, endBefore), after.slice(first, endAfter)]
   if (was.length === 0 || is.length === 0) return { gone: was, come: is, moved: [] }
-  const some = oneElsewhere(was, is) ?? fewHere(was, is)
-  if (some !== null) return some
   const [old, fresh] = [new Set(was), new Set(is)]
   const stayed = was.filter((item) => fresh.has(item))
   const staying = is.filter((item) => old.has(item))
@@ -81,27 +81,14 @@ export function stretchesOf(before: readonly unknown[], after: readonly unknown[
   return stretches
 }
 
-/**
- * The most frequent change of a long list: one item was moved, or was removed while another was added. Null if it is
- * not that.
- */
-function oneElsewhere<T>(was: readonly T[], is: readonly T[]): ListDifference<T> | null {
-  if (was.length !== is.length) return null
-  const last = was.length - 1
-  const [left, came] = was[1] === is[0] ? [was[0]!, is[last]!] : [was[last]!, is[0]!]
-  const [before, after] = was[1] === is[0] ? [1, 0] : [0, 1]
-  for (let at = 0; at < last; at++) if (was[at + before] !== is[at + after]) return null
-  return left === came ? { gone: [], come: [], moved: [left] } : { gone: [left], come: [came], moved: [] }
-}
-
 /** More items than this are found by looking each up. */
 const FEW = 64
 /** The most items that may have come, gone or been replaced at one place. */
 const TOGETHER = 16
 
 /**
- * Finds a few items that came, went or were replaced, at any places. It builds no sets, so it costs a hundredth of
- * looking each item up. Null if there are other changes.
+ * Finds a few items that came, went or were replaced, at any places, or one that moved. It builds no sets, so it costs a
+ * hundredth of looking each item up. Null if there are other changes.
  */
 function fewHere<T>(was: readonly T[], is: readonly T[]): ListDifference<T> | null {
   const [gone, come]: [T[], T[]] = [[], []]
@@ -120,8 +107,9 @@ function fewHere<T>(was: readonly T[], is: readonly T[]): ListDifference<T> | nu
   if (gone.length + was.length - at + come.length + is.length - to > FEW) return null
   gone.push(...was.slice(at))
   come.push(...is.slice(to))
-  // An item in both lists has moved, and others may have too.
-  return gone.some((item) => come.includes(item)) ? null : { gone, come, moved: [] }
+  if (!gone.some((item) => come.includes(item))) return { gone, come, moved: [] }
+  // If several may have moved, these are perhaps not the fewest.
+  return gone.length === 1 && come.length === 1 ? { gone: [], come: [], moved: gone } : null
 }
 
 /** The numbers of items that went and came before both lists continue alike. Null if that takes too many. */
