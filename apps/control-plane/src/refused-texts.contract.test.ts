@@ -85,3 +85,15 @@ describe('an id of 300 characters is not found, in the form of its surface', () 
     expect(await answer.json()).toMatchObject(expected)
   })
 })
+
+test('a method that a path of Octavia does not take is 405, with a body and without', async () => {
+  for (const body of [undefined, '{"loadbalancer":{}}']) {
+    const answer = await fetch(`${controlPlane.address}/load-balancer/v2/lbaas/loadbalancers`, {
+      method: 'PATCH',
+      headers: { 'x-auth-token': token, 'content-type': 'application/json' },
+      ...(body !== undefined && { body }),
+    })
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
+    expect(await answer.json()).toEqual({ faultcode: 'Client', faultstring: 'Method Not Allowed', debuginfo: null })
+  }
+})

@@ -134,6 +134,16 @@ const inOurIds = (reply: Reply): string =>
     JSON.stringify(reply),
   )
 
+/** octavia-api says it as plain text, later versions as another object. */
+test('the same status as octavia-api for a method that a path does not take', async () => {
+  for (const path of ['/loadbalancers', `/loadbalancers/${NOBODY}`]) {
+    const [method, headers] = ['PATCH', { 'x-auth-token': 'member' }] as const
+    const wanted = await fetch(`${octavia.endpoint}/v2/lbaas${path}`, { method, headers: octavia.as(project) })
+    const url = `/load-balancer/v2/lbaas${path}`
+    expect((await service.app.inject({ method, url, headers })).statusCode, path).toBe(wanted.status)
+  }
+})
+
 describe('the same status and text as octavia-api', () => {
   test.each(Object.entries(CASES))('%s', async (_, ask) => {
     const wanted = JSON.parse(inOurIds(await ask(theirs))) as Reply

@@ -1,10 +1,11 @@
 import { SpoutError } from '@spout/model'
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { GivenContext } from './access/context.ts'
 import { faultOf } from './conversion/fault-of.ts'
+import { allowedMethods } from './routes/allowed-methods.ts'
 import { LBAAS_ROUTES, OCTAVIA_ROUTES } from './routes/every-route.ts'
 import { knownReads } from './routes/known-reads.ts'
-import { baseUrl, register } from './routes/route.ts'
+import { baseUrl, OCTAVIA_MOUNTS, register } from './routes/route.ts'
 import { versionDocument } from './routes/versions.ts'
 import { lockingAdmission } from './snapshots/locking.ts'
 import { KnownPools } from './snapshots/operating-status.ts'
@@ -30,9 +31,12 @@ export const octaviaApi: FastifyPluginAsync<GivenContext> = async (app, given) =
     if (admitsJson(request.headers.accept)) done()
     else done(new OctaviaFault(406, 'Only content type application/json is accepted.'))
   })
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send(faultBody(new OctaviaFault(404, 'Not Found'))))
+  app.setNotFoundHandler((request, reply) => refuseRoute(request, reply, app.prefix))
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof SpoutError) context.noteError?.(request, error)
+    // With a body it is refused before the handler, which would not read it.
+    if (request.is404 && error instanceof SpoutError && error.code === 'NotFound')
+      return refuseRoute(request, reply, app.prefix)
     const fault = faultFor(error, request)
     if (fault.status === 401)
       void reply.header(
@@ -54,7 +58,15 @@ export const octaviaApi: FastifyPluginAsync<GivenContext> = async (app, given) =
   const known = { pools: new KnownPools(), loadBalancers: new KnownLoadBalancers(), lists: new KnownLists() }
   given.onReads?.(knownReads(context, known, app.prefix))
   register(app, context, known, LBAAS_ROUTES)
-  register(app, context, known, OCTAVIA_ROUTES, ['/v2/octavia', '/v2.0/octavia'])
+  register(app, context, known, OCTAVIA_ROUTES, OCTAVIA_MOUNTS)
+}
+
+/** The answer to a path that is none, or that does not take the method. */
+function refuseRoute({ url }: FastifyRequest, reply: FastifyReply, prefix: string): FastifyReply {
+  const allowed = allowedMethods((url.split('?', 1)[0] ?? '').slice(prefix.length))
+  const fault = allowed.length === 0 ? new OctaviaFault(404, 'Not Found') : new OctaviaFault(405, 'Method Not Allowed')
+  if (allowed.length > 0) void reply.header('allow', allowed.join(', '))
+  return reply.code(fault.status).send(faultBody(fault))
 }
 
 function faultFor(error: unknown, request: FastifyRequest): OctaviaFault {

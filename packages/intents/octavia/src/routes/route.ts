@@ -47,6 +47,8 @@ export const GRAPH_BODY_LIMIT_BYTES = 4 * 1024 * 1024
 
 /** The API answers under `/v2` and `/v2.0`, with `/lbaas` and without. */
 export const MOUNTS = ['/v2/lbaas', '/v2.0/lbaas', '/v2', '/v2.0'] as const
+/** Amphorae are not below `/lbaas`. */
+export const OCTAVIA_MOUNTS = ['/v2/octavia', '/v2.0/octavia'] as const
 
 /** Registers routes under each of the paths that clients use. */
 export function register(
