@@ -12,7 +12,7 @@ const featuresIn = (text: string): readonly string[] =>
   [...new Set([...text.matchAll(/['`](dsr|l[47]\.[a-z0-9.-]+)['`]/g)].map(([, feature]) => feature ?? ''))].sort()
 
 /** The features that drivers offer. */
-const OFFERED = featuresIn(textOf('packages/dataplane/src/drivers/{nftables/nftables-driver,haproxy/features}.ts'))
+const OFFERED = featuresIn(textOf('packages/dataplane/src/drivers/*/{*-driver,features}.ts'))
 /** The features that load balancers can need. A protocol is a feature by its own name. */
 const NEEDED = new Set([
   ...featuresIn(textOf('{packages/plan/src/**,packages/model/src/**,packages/agent/src}/*.ts')),

@@ -121,11 +121,14 @@ export async function openDataPlane(
     certificateFile: (contentId) => join(certificateDirectory(config), `${contentId}.pem`),
     ...{ clock, log },
   })
-  const nftables = new NftablesDriver(machine)
-  const steering = new VipSteering(machine)
-  const memberFlows = new MemberFlows({ ...machine, drainFile: join(config.stateDirectory, 'drains.json') })
   const flows = new FlowReplication({ ...machine, ...config.flows })
   const secondChance = new SecondChance(machine)
+  const drivers = [haproxy, new NftablesDriver(machine)]
+  const followers = [
+    new VipSteering(machine),
+    new MemberFlows({ ...machine, drainFile: join(config.stateDirectory, 'drains.json') }),
+    secondChance,
+  ]
   const { announcers, shards } = createAnnouncers(config, machine)
   const group = createGroupMembership(machine, { announcers, shards, flows, secondChance, haproxy })
   return {
@@ -133,8 +136,8 @@ export async function openDataPlane(
     helper,
     domains: withFlows(withoutProcesses(domains, haproxy, syslog), flows),
     requestLines: () => haproxy.lines,
-    drivers: [haproxy, nftables],
-    followers: [steering, memberFlows, secondChance],
+    drivers,
+    followers,
     announcers,
     group,
     flows,
@@ -146,7 +149,7 @@ export async function openDataPlane(
     start: () => {},
     /** Releases our handles. Everything that is programmed stays in force. */
     stop: async () => {
-      for (const part of [group, secondChance, memberFlows, steering, nftables, haproxy]) await part.close()
+      for (const part of [group, ...[...drivers, ...followers].reverse()]) await part.close()
       await syslog.close()
       await helper.close()
     },

@@ -1,5 +1,6 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
 import type { DomainEntry, LoadBalancerEntry, NodePool, NodeRoute, Service } from '@spout/model/node-state'
+import { featuresOfPool } from '@spout/model/pool-features'
 import { accessLogFeature, isBehind, isProxied, readsRequests, transportOf } from '@spout/model/protocols'
 import { featuresOfRoutes, poolsOfNodeRoutes } from '@spout/model/route-keys'
 
@@ -72,10 +73,9 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
   if (entry.services.length === 0) packetPath.add('l4.tcp')
   for (const service of entry.services) {
     const { protocol, pool } = service
-    const { refusedPercent, clientNetworks } = entry.pools.find(({ number }) => number === pool) ?? {}
     packetPath.add(isProxied(protocol) ? 'l4.redirect' : `l4.${transportOf(protocol)}`)
-    if (refusedPercent !== undefined) packetPath.add('l4.refused-shares')
-    if (clientNetworks !== undefined) packetPath.add('l4.client-networks')
+    const own = entry.pools.find(({ number }) => number === pool)
+    if (own !== undefined) for (const feature of featuresOfPool(own, 'packet path')) packetPath.add(feature)
     if (isProxied(protocol)) for (const feature of proxyFeatures(service, entry)) proxy.add(feature)
   }
   return [packetPath, proxy].filter(({ size }) => size > 0).map((features) => [...features].sort().join(' '))
@@ -84,12 +84,10 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
 /** The features that a proxy needs for a listener, with its routes and pools. */
 function proxyFeatures(service: Service, entry: LoadBalancerEntry): readonly string[] {
   const { protocol, pool, routes, tls, latencies, routeFigures, accessLog } = service
-  const spoken = entry.pools.find(({ number }) => number === pool)?.proxyProtocol ?? 'none'
   return [
     `l7.${protocol}`,
     ...(entry.dedicatedProxy === undefined ? [] : ['l7.dedicated-proxy']),
     ...(entry.requestSizes === undefined || !readsRequests(protocol) ? [] : ['l7.request-sizes']),
-    ...(spoken === 'none' ? [] : ['l7.proxy-protocol']),
     ...featuresOfRoutes(routes ?? []),
     ...(tls?.clients === undefined ? [] : ['l7.client-certificates']),
     ...(tls?.clients?.revocations === undefined ? [] : ['l7.client-certificates.crl']),
@@ -104,24 +102,12 @@ function proxyFeatures(service: Service, entry: LoadBalancerEntry): readonly str
   ]
 }
 
-/** The features that the pools of a service need for sessions and for TLS with their members. */
+/** The features that the pools of a service need. */
 function poolFeatures(
   pools: readonly NodePool[],
   defaultPool: number | null,
   routes: readonly NodeRoute[] = [],
 ): readonly string[] {
   const used = new Set([defaultPool, ...poolsOfNodeRoutes(routes)])
-  const those = pools.filter(({ number }) => used.has(number))
-  const kinds = new Set(those.map(({ session }) => session?.by))
-  return [
-    ...(those.some(({ tls }) => tls !== undefined) ? ['l7.pool-tls'] : []),
-    ...(those.some(({ http2 }) => http2) ? ['l7.pool-h2c'] : []),
-    ...(those.some(({ tls }) => tls?.revocations !== undefined) ? ['l7.pool-tls.crl'] : []),
-    ...(those.some(({ tls }) => tls?.ciphers !== undefined) ? ['l7.tls-ciphers'] : []),
-    ...(kinds.has('cookie') ? ['l7.cookies'] : []),
-    ...(those.some(({ session }) => session?.by === 'cookie' && session.cookie !== undefined)
-      ? ['l7.cookies.attributes']
-      : []),
-    ...(kinds.has('application-cookie') ? ['l7.application-cookies'] : []),
-  ]
+  return pools.filter(({ number }) => used.has(number)).flatMap((pool) => featuresOfPool(pool, 'proxy'))
 }

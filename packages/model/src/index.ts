@@ -59,6 +59,7 @@ export * from './networks/security-group.ts'
 export * from './node-state/entry-hash.ts'
 export * from './node-state/entry-keys.ts'
 export * from './node-state/index.ts'
+export { type FeaturedPool, featuresOfPool } from './node-state/pool-features.ts'
 export {
   featuresOfRoutes,
   type HostKeyCondition,

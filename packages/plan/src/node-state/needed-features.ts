@@ -1,15 +1,20 @@
 import {
   accessLogFeature,
+  type FeaturedPool,
+  featuresOfPool,
   featuresOfRoutes,
   isBehind,
   isProxied,
   type LoadBalancer,
   type Network,
+  type NodePool,
+  type Pool,
   readsRequests,
   usedPoolIds,
 } from '@spout/model'
+import { poolMode } from '../resolve/protocols.ts'
 import type { LoadBalancerPlanInput } from './load-balancer-plan.ts'
-import { clientNetworksOf, proxyProtocolOf } from './node-pool.ts'
+import { poolOptions } from './node-pool.ts'
 
 /**
  * Names of the features that drivers must offer for this load balancer, sorted.
@@ -45,16 +50,13 @@ export function neededFeatures(
   const used = usedPoolIds(loadBalancer.listeners)
   for (const pool of loadBalancer.pools) {
     if (!used.has(pool.id)) continue
-    if (proxyProtocolOf(pool) !== 'none') needs.add('l7.proxy-protocol')
-    if (pool.refusedPercent !== undefined) needs.add('l4.refused-shares')
-    if (clientNetworksOf(pool).clientNetworks !== undefined) needs.add('l4.client-networks')
-    if (pool.tls !== undefined) needs.add('l7.pool-tls')
-    if (pool.http2 !== undefined) needs.add('l7.pool-h2c')
-    if (pool.tls?.crlCertificateId !== undefined) needs.add('l7.pool-tls.crl')
-    if (pool.tls?.ciphers !== undefined) needs.add('l7.tls-ciphers')
-    if (pool.persistence?.type === 'cookie') needs.add('l7.cookies')
-    if (pool.persistence?.type === 'cookie' && pool.persistence.cookie !== undefined) needs.add('l7.cookies.attributes')
-    if (pool.persistence?.type === 'application-cookie') needs.add('l7.application-cookies')
+    for (const feature of featuresOfPool(asNodesGetIt(pool, poolMode(loadBalancer, pool)))) needs.add(feature)
   }
   return [...needs].sort()
 }
+
+/** Certificates do not matter: which features their use needs is the same while one is missing. */
+const asNodesGetIt = (pool: Pool, mode: NodePool['mode']): FeaturedPool => ({
+  ...poolOptions(pool, mode),
+  ...(pool.tls === undefined ? {} : { tls: { ciphers: pool.tls.ciphers, revocations: pool.tls.crlCertificateId } }),
+})

@@ -45,24 +45,32 @@ export function planPool(
     algorithm: pool.algorithm,
     sourceAffinity: pool.persistence?.type === 'source-ip' || pool.algorithm === 'source-ip',
     ...keptFor(pool),
-    ...(mode === 'l4' && clientNetworksOf(pool)),
-    ...sessionOf(pool),
-    proxyProtocol: proxyProtocolOf(pool),
+    ...poolOptions(pool, mode),
     members: assignment.members.map((member, at) => {
       if (member === null) return null
       const known = nodesHad[at] ?? null
       return known !== null && isAs(known, member) ? known : nodeMember(member)
     }),
     slots,
-    ...(pool.refusedPercent === undefined || mode !== 'l4' ? {} : { refusedPercent: pool.refusedPercent }),
     check: pool.monitor?.enabled ? checkSpec(pool.monitor) : null,
     panicThreshold: pool.panicThreshold,
     ...failureSettings(pool),
     ...tls,
-    ...(pool.http2 === undefined || mode !== 'http' ? {} : { http2: true as const }),
   }
   return { placed, node }
 }
+
+/** The options of a pool as nodes get them: what neither its members nor certificates decide. */
+export const poolOptions = (
+  pool: Pool,
+  mode: NodePool['mode'],
+): Pick<NodePool, 'clientNetworks' | 'session' | 'proxyProtocol' | 'refusedPercent' | 'http2'> => ({
+  ...(mode === 'l4' && clientNetworksOf(pool)),
+  ...sessionOf(pool),
+  proxyProtocol: proxyProtocolOf(pool),
+  ...(pool.refusedPercent === undefined || mode !== 'l4' ? {} : { refusedPercent: pool.refusedPercent }),
+  ...(pool.http2 === undefined || mode !== 'http' ? {} : { http2: true as const }),
+})
 
 const keptFor = ({ persistence }: Pool): Pick<NodePool, 'keepSeconds'> =>
   persistence?.type === 'source-ip' && persistence.timeoutSeconds !== null
@@ -70,7 +78,7 @@ const keptFor = ({ persistence }: Pool): Pick<NodePool, 'keepSeconds'> =>
     : {}
 
 /** The networks that count as one client. Empty if each address is a client. */
-export const clientNetworksOf = ({ persistence }: Pool): Pick<NodePool, 'clientNetworks'> =>
+const clientNetworksOf = ({ persistence }: Pool): Pick<NodePool, 'clientNetworks'> =>
   persistence?.type === 'source-ip' ? withoutWhole(persistence.networks) : {}
 
 /** Leaves out prefixes of whole addresses, which are the default. */
@@ -111,7 +119,7 @@ const passiveSpec = ({ on, failures, holdSeconds, maxDownPercent }: PassiveCheck
   maxDownPercent,
 })
 
-export function proxyProtocolOf(pool: Pool): NodePool['proxyProtocol'] {
+function proxyProtocolOf(pool: Pool): NodePool['proxyProtocol'] {
   if (pool.protocol === 'tcp-proxy-v1') return 'v1'
   return pool.protocol === 'tcp-proxy-v2' ? 'v2' : 'none'
 }
