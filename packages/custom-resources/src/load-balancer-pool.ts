@@ -1,4 +1,13 @@
-import { healthMonitor, httpProbe, member, passiveCheck, pool, poolTls, sessionCookie } from '@spout/model'
+import {
+  type CheckSettingsField,
+  healthMonitor,
+  httpProbe,
+  member,
+  passiveCheck,
+  pool,
+  poolTls,
+  sessionCookie,
+} from '@spout/model'
 import { z } from 'zod'
 import { addressText, apiName } from './words.ts'
 
@@ -37,13 +46,8 @@ const memberSource = z.strictObject({
     .describe('The ready endpoints of one EndpointSlice, and the number or name of one of its ports.'),
 })
 
-const monitor = z.strictObject({
-  enabled: z.boolean().default(true),
-  type: healthMonitor.shape.type,
-  intervalMs: healthMonitor.shape.intervalMs.optional().describe('Default of these four: as its class says.'),
-  timeoutMs: healthMonitor.shape.timeoutMs.optional(),
-  rise: healthMonitor.shape.rise.optional(),
-  fall: healthMonitor.shape.fall.optional(),
+/** Settings of some types of checks. */
+const checkSettings = {
   http: z
     .strictObject({
       method: httpProbe.shape.method.default('GET'),
@@ -53,6 +57,16 @@ const monitor = z.strictObject({
       host: httpProbe.shape.host.optional(),
     })
     .optional(),
+} satisfies Readonly<Record<CheckSettingsField, z.ZodType>>
+
+const monitor = z.strictObject({
+  enabled: z.boolean().default(true),
+  type: healthMonitor.shape.type,
+  intervalMs: healthMonitor.shape.intervalMs.optional().describe('Default of these four: as its class says.'),
+  timeoutMs: healthMonitor.shape.timeoutMs.optional(),
+  rise: healthMonitor.shape.rise.optional(),
+  fall: healthMonitor.shape.fall.optional(),
+  ...checkSettings,
 })
 
 /** Without defaults: the server would fill in those of the other types. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { metaShape, tags } from '../scalars/scalars.ts'
-import { CHECK_TYPES } from './check-kinds.ts'
+import { CHECK_TYPES, type CheckSettingsField } from './check-kinds.ts'
 
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'OPTIONS', 'CONNECT', 'PATCH'] as const
 
@@ -32,6 +32,11 @@ export const httpProbe = z.strictObject({
 })
 export type HttpProbe = z.infer<typeof httpProbe>
 
+/** Settings of some types: present exactly for these (`CHECK_KINDS`). A later one is optional, since older monitors lack it. */
+const checkSettings = {
+  http: httpProbe.nullable(),
+} satisfies Readonly<Record<CheckSettingsField, z.ZodType>>
+
 /** The longest time-out of a probe, whatever its monitor says: the number of simultaneous probes is limited. */
 export const MOST_CHECK_TIMEOUT_MS = 60_000
 
@@ -49,7 +54,6 @@ export const healthMonitor = z.strictObject({
   rise: z.number().int().min(1).max(10),
   /** Failures in a row that take a member down. */
   fall: z.number().int().min(1).max(10),
-  /** Present exactly for the types that send a request (`CHECK_KINDS`). */
-  http: httpProbe.nullable(),
+  ...checkSettings,
 })
 export type HealthMonitor = z.infer<typeof healthMonitor>

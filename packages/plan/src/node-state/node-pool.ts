@@ -1,4 +1,6 @@
 import {
+  CHECK_SETTINGS_FIELDS,
+  type CheckSettingsField,
   type CheckSpec,
   type ClientNetworks,
   DEFAULT_DRAIN_MS,
@@ -150,5 +152,13 @@ const checkSpec = (monitor: NonNullable<Pool['monitor']>): CheckSpec => ({
   timeoutMs: Math.min(monitor.timeoutMs, MOST_CHECK_TIMEOUT_MS),
   rise: monitor.rise,
   fall: monitor.fall,
-  http: monitor.http,
+  ...checkSettings(monitor),
+})
+
+/** Those of its type; older nodes expect `http` of every check. */
+const checkSettings = (monitor: NonNullable<Pool['monitor']>): Pick<CheckSpec, CheckSettingsField> => ({
+  http: null,
+  ...Object.fromEntries(
+    CHECK_SETTINGS_FIELDS.flatMap((field) => (monitor[field] === undefined ? [] : [[field, monitor[field]]])),
+  ),
 })

@@ -1,11 +1,13 @@
 import {
+  CHECK_SETTINGS_FIELDS,
   featuresOfRoutes,
   type HealthMonitor,
   type LoadBalancer,
   MOST_SLOTS,
   type Network,
   type Pool,
-  sendsRequest,
+  settingsFieldOf,
+  typesWithSettings,
   type Vip,
 } from '@spout/model'
 import type { RouteTables } from '../http-routes/route-tables.ts'
@@ -176,13 +178,15 @@ function* poolProblems(loadBalancer: Pick<LoadBalancer, 'listeners'>, pool: Pool
 }
 
 function* monitorProblems(monitor: HealthMonitor, field: string): Generator<Problem> {
-  const sends = sendsRequest(monitor.type)
-  if (sends && monitor.http === null) yield problem('MissingField', { field: `${field}.http` })
-  if (!sends && monitor.http !== null)
-    yield problem('InvalidField', {
-      field: `${field}.http`,
-      reason: `belongs to types http and https, not ${monitor.type}`,
-    })
+  for (const name of CHECK_SETTINGS_FIELDS) {
+    const [isOwn, isGiven] = [settingsFieldOf(monitor.type) === name, (monitor[name] ?? null) !== null]
+    if (isOwn && !isGiven) yield problem('MissingField', { field: `${field}.${name}` })
+    if (!isOwn && isGiven)
+      yield problem('InvalidField', {
+        field: `${field}.${name}`,
+        reason: `belongs to types ${typesWithSettings(name).join(' and ')}, not ${monitor.type}`,
+      })
+  }
   if (monitor.timeoutMs > monitor.intervalMs)
     yield problem('InvalidField', { field: `${field}.timeoutMs`, reason: 'must not be longer than intervalMs' })
 }

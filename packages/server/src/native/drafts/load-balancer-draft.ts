@@ -1,4 +1,5 @@
 import {
+  type CheckSettingsField,
   cipherList,
   healthMonitor,
   httpProbe,
@@ -36,6 +37,11 @@ export const probeDraft = z.strictObject({
   host: httpProbe.shape.host.default(null),
 })
 
+/** Settings of some types. Null: the usual ones. */
+const checkSettings = {
+  http: probeDraft.nullable().default(null),
+} satisfies Readonly<Record<CheckSettingsField, z.ZodType>>
+
 export const monitorDraft = z.strictObject({
   ...text,
   ...echoed,
@@ -46,7 +52,7 @@ export const monitorDraft = z.strictObject({
   timeoutMs: healthMonitor.shape.timeoutMs.optional(),
   rise: healthMonitor.shape.rise.optional(),
   fall: healthMonitor.shape.fall.optional(),
-  http: probeDraft.nullable().default(null),
+  ...checkSettings,
 })
 
 const passiveDraft = z.strictObject({

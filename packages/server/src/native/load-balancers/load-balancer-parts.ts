@@ -1,5 +1,6 @@
 import type { LoadBalancerChange } from '@spout/admission/contract'
 import {
+  CHECK_SETTINGS_FIELDS,
   type HealthMonitor,
   type Listener,
   type LoadBalancer,
@@ -8,7 +9,7 @@ import {
   parsingAs,
   pool,
   SpoutError,
-  sendsRequest,
+  settingsFieldOf,
   usedPoolIds,
 } from '@spout/model'
 import { type Pieces, piecesOf } from '@spout/runtime'
@@ -64,10 +65,12 @@ export const POOLS: PartKind<Pool, typeof poolDraft> = {
   of: (loadBalancer) => loadBalancer.pools,
   make: (parts, draft) => parts.pool(draft, ''),
   replace: (pools) => ({ pools }),
-  // Only some types of checks send a request.
+  // A monitor that gets another type loses the settings of the type before.
   givesWay: ({ monitor }, change) => {
     const type = (change.monitor as Partial<HealthMonitor> | null | undefined)?.type
-    return monitor !== null && type !== undefined && !sendsRequest(type) ? { monitor: { ...monitor, http: null } } : {}
+    if (monitor === null || type === undefined) return {}
+    const others = CHECK_SETTINGS_FIELDS.filter((field) => field !== settingsFieldOf(type))
+    return { monitor: { ...monitor, ...Object.fromEntries(others.map((field) => [field, null])) } }
   },
   refuseRemoval: ({ id }, current) => {
     const user = current.listeners.find((known) => usedPoolIds([known]).has(id))
