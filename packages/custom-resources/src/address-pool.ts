@@ -5,30 +5,30 @@ import { IN_ORDER, isAddress, isPrefix } from './address-rules.ts'
 import { addressText, apiName, GROUP, idOfApi, ready, reason, VERSION } from './words.ts'
 
 export const addressPoolSpec = z.strictObject({
-  subnet: addressText.describe('The subnet that the addresses lie in, as their neighbours see it: 198.51.100.0/24.'),
+  subnet: addressText.describe('The subnet of the addresses, such as 198.51.100.0/24.'),
   addresses: z
     .array(
       z.strictObject({
-        cidr: addressText.optional().describe('All addresses of a prefix.'),
-        first: addressText.optional().describe('With last: all addresses from here ...'),
-        last: addressText.optional().describe('... to here.'),
+        cidr: addressText.optional().describe('All addresses of this prefix.'),
+        first: addressText.optional().describe('All addresses from this one ...'),
+        last: addressText.optional().describe('... to this one.'),
       }),
     )
     .min(1)
     .max(64)
     .meta({ 'x-kubernetes-list-type': 'atomic' })
-    .describe('What load balancers may get: each entry is a prefix, or first and last.'),
-  gateway: addressText.optional().describe('The gateway of the subnet; told to clients of the Neutron facade.'),
+    .describe('The addresses that load balancers may get. An entry is a prefix, or a range with first and last.'),
+  gateway: addressText.optional().describe('The gateway of the subnet, which the Neutron facade shows.'),
   projects: z
     .array(apiName)
     .min(1)
     .max(100)
     .optional()
-    .describe('Names of the projects that may take from it; left out, every project may.'),
+    .describe('Names of the projects that may use the pool; left out: all projects.'),
   quarantineSeconds: addressPool.shape.quarantineSeconds
     .default(300)
-    .describe('How long an address that was given up rests before another project gets it.'),
-  draining: z.boolean().default(false).describe('It gives no new addresses; those in use stay.'),
+    .describe('How long a released address is kept from other projects.'),
+  draining: z.boolean().default(false).describe('No new addresses are taken from the pool; those in use stay.'),
 })
 export type AddressPoolSpec = z.input<typeof addressPoolSpec>
 
@@ -39,7 +39,7 @@ export const addressPoolStatus = z.strictObject({
     .strictObject({
       total: count,
       used: count,
-      resting: count.describe('Given up lately: only the project that had one gets it again.'),
+      resting: count.describe('Released addresses in quarantine. Only the project that had one can get it.'),
       free: count,
     })
     .optional()
@@ -61,7 +61,7 @@ export const addressPoolCrd: CrdDraft = {
   categories: ['spout'],
   scope: 'Cluster',
   description:
-    'Public addresses that load balancers may have. Once it was made only draining can be changed: make another one.',
+    'Public addresses for load balancers. Once the pool exists, only draining can be changed: make another pool for more addresses.',
   versions: [
     {
       name: VERSION,
@@ -77,11 +77,11 @@ export const addressPoolCrd: CrdDraft = {
         AGE_COLUMN,
       ],
       rules: {
-        // The native API has no other change of a pool: it could exclude addresses in use.
+        // The native API allows no other change of a pool, because it could exclude addresses in use.
         '': [
           {
             rule: `!has(oldSelf.status) || !has(oldSelf.status.id) || (${FIXED.map(isUnchanged).join(' && ')})`,
-            message: 'cannot be changed once the pool was made, but for draining: make another pool for more addresses',
+            message: 'only draining can be changed once the pool exists: make another pool for more addresses',
             reason: 'FieldValueForbidden',
             fieldPath: '.spec',
           },
@@ -91,7 +91,7 @@ export const addressPoolCrd: CrdDraft = {
           isAddress('gateway'),
           {
             rule: '!has(self.gateway) || !isIP(self.gateway) || !isCIDR(self.subnet) || cidr(self.subnet).containsIP(self.gateway)',
-            message: 'lies outside of subnet',
+            message: 'is outside of subnet',
             fieldPath: '.gateway',
           },
           {
@@ -101,7 +101,7 @@ export const addressPoolCrd: CrdDraft = {
               '&& (!has(a.first) || !isIP(a.first) || cidr(self.subnet).containsIP(a.first))',
               '&& (!has(a.last) || !isIP(a.last) || cidr(self.subnet).containsIP(a.last)))',
             ].join(' '),
-            message: 'an entry lies outside of subnet',
+            message: 'an entry is outside of subnet',
             fieldPath: '.addresses',
           },
         ],

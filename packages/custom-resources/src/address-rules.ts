@@ -1,35 +1,35 @@
 import type { CelRule } from '@spout/kube'
 
 /**
- * CEL rules about addresses. On a text that is not an address, an expression fails as a whole with an unhelpful
+ * CEL rules about addresses. For a text that is not an address, an expression fails as a whole with an unhelpful
  * message. So each rule checks the form first, and leaves a wrong form to the rule for it.
  */
 
 export const isAddress = (field: string): CelRule => ({
   rule: `!has(self.${field}) || isIP(self.${field})`,
-  message: 'is no address',
+  message: 'is not an address',
   fieldPath: `.${field}`,
 })
 
-/** A prefix whose host bits are clear. */
+/** The rule that a field is a prefix whose host bits are 0. */
 export const isPrefix = (field: string): CelRule => ({
   rule: `!has(self.${field}) || (isCIDR(self.${field}) && cidr(self.${field}) == cidr(self.${field}).masked())`,
-  message: 'is no prefix like 192.0.2.0/24 with its host bits clear',
+  message: 'is not a prefix such as 192.0.2.0/24, with host bits 0',
   fieldPath: `.${field}`,
 })
 
-/** The 32 bits of an IPv4 address as one number. */
+/** CEL for the 32 bits of an IPv4 address as a number. */
 const number4 = (field: string): string =>
   [16_777_216, 65_536, 256, 1].map((weight, at) => `int(self.${field}.split('.')[${at}]) * ${weight}`).join(' + ')
 
-/** The groups on one side of `::`, four digits each, without colons. */
+/** CEL for the groups on one side of `::`, with four digits each and without colons. */
 const digits = (field: string, side: 0 | 1): string =>
   [
     `self.${field}.lowerAscii().split('::')[${side}].split(':')`,
     ".filter(g, g != '').map(g, ('000' + g).substring(g.size() - 1)).join('')",
   ].join('')
 
-/** The 32 digits of an IPv6 address, which sort like the address. */
+/** CEL for the 32 digits of an IPv6 address, which sort like the address. */
 function digits6(field: string): string {
   const left = digits(field, 0)
   const right = `(self.${field}.contains('::') ? ${digits(field, 1)} : '')`
@@ -37,8 +37,8 @@ function digits6(field: string): string {
 }
 
 /**
- * `first` must not come after `last`. CEL cannot compare addresses. IPv6 addresses that end in an IPv4 address are left
- * to the control plane.
+ * The rule that `first` does not come after `last`. CEL cannot compare addresses. IPv6 addresses that end in an IPv4
+ * address are left to the control plane.
  */
 export const IN_ORDER: CelRule = {
   rule: [

@@ -12,7 +12,7 @@ import { z } from 'zod'
 import { asn, RESERVED_ASN } from './bgp-words.ts'
 import { whenSet } from './words.ts'
 
-/** A setting that differs from the model's: in its name, or in what a structural schema can say of its values. */
+/** How a setting differs from the model's: in its name, or because a structural schema cannot express its values. */
 interface Difference {
   readonly name?: string
   readonly schema?: z.ZodType
@@ -31,7 +31,7 @@ const RULES: CelRules = {
     whenSet(
       'routerIds',
       '(self.routerIds.size() == (has(self.shards) ? self.shards : 4) && self.routerIds.all(id, self.routerIds.exists_one(other, other == id)))',
-      'must have a different one for each shard',
+      'must have a different id for each shard',
     ),
   ],
   'spec.bgp': [
@@ -45,10 +45,10 @@ const RULES: CelRules = {
 
 type Values = Readonly<Record<string, unknown>>
 
-/** One announcer's settings in the kind. */
+/** The settings of one announcer, as the kind NodeGroup has them. */
 interface KindSettings {
   readonly announcer: ConfiguredAnnouncer
-  /** Left out, the group has the defaults. Else it has none, and its announcer must be another. */
+  /** True: a group without the settings has the defaults. False: it has none, and must use another announcer. */
   readonly everyGroupHas: boolean
   readonly settings: readonly (Setting & { readonly name: string })[]
 }
@@ -66,7 +66,7 @@ const ALL: readonly KindSettings[] = CONFIGURED_ANNOUNCERS.map(({ name: announce
   }
 })
 
-/** The announcers' fields of a NodeGroup's spec. */
+/** The fields of a NodeGroup's spec for settings of announcers. */
 export const announcerSettingsShape = Object.fromEntries(
   ALL.map(({ announcer, everyGroupHas, settings }) => {
     const fields = z.strictObject(Object.fromEntries(settings.map((setting) => [setting.name, schemaOf(setting)])))
@@ -87,7 +87,7 @@ function whenNeeded({ announcer, everyGroupHas }: KindSettings): readonly CelRul
   return [{ rule, message: `announcer ${announcer} needs it`, fieldPath: `.${announcer}` }]
 }
 
-/** Where a field of the native API has another name in the kind: names by path, such as `bgp.localAs`. */
+/** Fields that have another name in the kind than in the native API, by path: `bgp.localASN` for `bgp.localAs`. */
 export const renamedSettings: Readonly<Record<string, string>> = Object.fromEntries(
   ALL.flatMap(({ announcer, settings }) =>
     settings
@@ -96,7 +96,7 @@ export const renamedSettings: Readonly<Record<string, string>> = Object.fromEntr
   ),
 )
 
-/** The settings of a spec as the native API has them: with its names and defaults; null where a group has none. */
+/** The settings of a spec in the form of the native API: with its names and all defaults; null for none. */
 export const settingsOfSpec = (
   spec: {
     readonly [N in ConfiguredAnnouncer]?: Values

@@ -11,8 +11,8 @@ export const bgpAdvertisementSpec = z.strictObject({
     .min(1)
     .max(100)
     .optional()
-    .describe('Address pools it is for; left out: every pool that no other names.'),
-  peers: z.array(apiName).min(1).max(100).optional().describe('BGP peers it goes to; left out: all.'),
+    .describe('Address pools that it applies to; left out: all pools that no other advertisement names.'),
+  peers: z.array(apiName).min(1).max(100).optional().describe('BGP peers that it applies to; left out: all.'),
   communities: z
     .array(
       z
@@ -44,7 +44,7 @@ export const bgpAdvertisementCrd: CrdDraft = {
   plural: 'bgpadvertisements',
   categories: ['spout'],
   scope: 'Cluster',
-  description: 'What is said to the routers with the addresses of some pools.',
+  description: 'The attributes with which addresses of some pools are announced to routers.',
   versions: [
     {
       name: VERSION,

@@ -6,7 +6,7 @@ import { asn, RESERVED_ASN } from './bgp-words.ts'
 import { addressText, apiName, GROUP, idOfApi, ready, reason, VERSION, whenSet } from './words.ts'
 
 const [bfdName, bfdTimes] = bfdSettings.options
-/** A field that may be null in the model and is optional here. */
+/** The schema of a field that may be null in the model and is optional here. */
 const own = <
   K extends
     | 'port'
@@ -27,18 +27,20 @@ export const bgpPeerSpec = z.strictObject({
   unnumbered: z
     .literal(true)
     .optional()
-    .describe('In place of peerAddress: the link-local address of the only neighbour on the fabric interface.'),
-  peerASN: asn.optional().describe('The AS of the router. Left out, the template says it.'),
+    .describe('In place of peerAddress: uses the link-local address of the only neighbour on the fabric interface.'),
+  peerASN: asn.optional().describe('The AS of the router. Left out: that of the template.'),
   peerPort: own('port').optional(),
   template: apiName
     .optional()
-    .describe('A template made through the native API; what is left out here is taken from it, its MD5 secret too.'),
-  hops: own('hops').optional().describe('Hops to the router: 1 is directly connected.'),
+    .describe(
+      'A template of the native API. Settings that are left out here come from it, and so does the MD5 secret.',
+    ),
+  hops: own('hops').optional().describe('Hops to the router; 1: directly connected.'),
   ttlSecurity: own('ttlSecurity').optional().describe('GTSM (RFC 5082); the router must do the same.'),
   holdTimeSeconds: own('holdTimeS').optional(),
   keepaliveTimeSeconds: own('keepaliveTimeS').optional(),
   connectTimeSeconds: own('connectRetryS').optional(),
-  families: own('families').optional().describe('Address families spoken; left out, that of peerAddress.'),
+  families: own('families').optional().describe('Address families of the session; left out: that of peerAddress.'),
   bfd: z
     .strictObject({
       profile: bfdName.optional(),
@@ -47,20 +49,27 @@ export const bgpPeerSpec = z.strictObject({
       multiplier: bfdTimes.shape.multiplier.optional(),
     })
     .optional()
-    .describe('A profile, or three times of your own.'),
+    .describe('A profile, or intervals and a multiplier of your own.'),
   gracefulRestartSeconds: own('gracefulRestartS').optional().describe('0 is off.'),
   prefixLimit: own('prefixLimit').optional(),
-  nodeGroups: z.array(apiName).min(1).max(100).optional().describe('Groups whose nodes speak with it.'),
+  nodeGroups: z
+    .array(apiName)
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Groups whose nodes have a session with the router.'),
   nodes: z
     .array(apiName)
     .min(1)
     .max(1000)
     .optional()
-    .describe('Nodes that speak with it; without groups and nodes: every node of every group that announces by bgp.'),
+    .describe(
+      'Nodes that have a session with the router. Without groups and nodes: all nodes of all groups with announcer bgp.',
+    ),
 })
 export type BgpPeerSpec = z.input<typeof bgpPeerSpec>
 
-/** Further sessions are counted, not listed. */
+/** The status lists this many sessions at most. Further ones are only counted. */
 export const MOST_SESSIONS = 100
 
 export const bgpPeerStatus = z.strictObject({
@@ -79,7 +88,7 @@ export const bgpPeerStatus = z.strictObject({
     )
     .max(MOST_SESSIONS)
     .optional()
-    .describe('The sessions as the nodes tell them, at most 100; those that are down first.'),
+    .describe('The sessions as the nodes report them, at most 100; those that are down come first.'),
   conditions: conditionsSchema.optional(),
 })
 
@@ -89,7 +98,7 @@ export const bgpPeerCrd: CrdDraft = {
   plural: 'bgppeers',
   categories: ['spout'],
   scope: 'Cluster',
-  description: 'A router that nodes speak BGP with.',
+  description: 'A router with which nodes have BGP sessions.',
   versions: [
     {
       name: VERSION,

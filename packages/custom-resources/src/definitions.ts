@@ -7,7 +7,7 @@ import { nodeGroupCrd } from './node-group.ts'
 import { observedLoadBalancerCrd } from './observed-load-balancer.ts'
 import { tenantQuotaCrd } from './tenant-quota.ts'
 
-/** Configuration by kind: only administrators write it. */
+/** The kinds of configuration. Only administrators write objects of these. */
 const CONFIGURATION = {
   AddressPool: addressPoolCrd,
   NodeGroup: nodeGroupCrd,
@@ -16,12 +16,12 @@ const CONFIGURATION = {
   TenantQuota: tenantQuotaCrd,
 } as const satisfies Readonly<Record<string, CrdDraft>>
 
-/** The kinds of configuration: each needs a handler. */
+/** The name of a kind of configuration. Each needs a handler. */
 export type ConfigurationKind = keyof typeof CONFIGURATION
 
 export const CONFIGURATION_DRAFTS: readonly CrdDraft[] = Object.values(CONFIGURATION)
 
-/** All kinds. Tenants write `LoadBalancer`; `ObservedLoadBalancer` is written by us alone. */
+/** All kinds. Tenants write `LoadBalancer` objects; only we write `ObservedLoadBalancer` objects. */
 export const CRD_DRAFTS: readonly CrdDraft[] = [...CONFIGURATION_DRAFTS, observedLoadBalancerCrd, loadBalancerCrd]
 
 export const customResourceDefinitions = (): readonly CustomResourceDefinition[] =>

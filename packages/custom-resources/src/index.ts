@@ -1,5 +1,5 @@
 /**
- * Spout's own kinds in a Kubernetes cluster (group `spout.dev`): their schemas, derived from the model's, and their
+ * Spout's custom kinds in a Kubernetes cluster (group `spout.dev`): their schemas, derived from the model's, and their
  * custom resource definitions. `intents/kubernetes-config` acts on the objects
  * of configuration, `intents/load-balancer` on load balancers.
  */

@@ -33,7 +33,10 @@ const memberSpec = z.strictObject({
   monitorPort: port.optional(),
 })
 
-/** Where members come from besides `members`: one of the fields. All are of the object's own namespace. */
+/**
+ * A source of members beside `members`. Exactly one field is set. The named objects are in the namespace of the
+ * LoadBalancer.
+ */
 const memberSource = z.strictObject({
   service: z.strictObject({ name: objectName, port: portReference }).optional().describe('The endpoints of a Service.'),
   services: z
@@ -62,7 +65,9 @@ const checkSettings = {
 const monitor = z.strictObject({
   enabled: z.boolean().default(true),
   type: healthMonitor.shape.type,
-  intervalMs: healthMonitor.shape.intervalMs.optional().describe('Default of these four: as its class says.'),
+  intervalMs: healthMonitor.shape.intervalMs
+    .optional()
+    .describe('The class decides the defaults of intervalMs, timeoutMs, rise and fall.'),
   timeoutMs: healthMonitor.shape.timeoutMs.optional(),
   rise: healthMonitor.shape.rise.optional(),
   fall: healthMonitor.shape.fall.optional(),
@@ -72,13 +77,13 @@ const monitor = z.strictObject({
 /** Without defaults: the server would fill in those of the other types. */
 const persistence = z.strictObject({
   type: z.enum(['source-ip', 'cookie', 'application-cookie']),
-  timeoutSeconds: z.int().min(1).max(86_400).optional().describe('Of source-ip.'),
+  timeoutSeconds: z.int().min(1).max(86_400).optional().describe('For type source-ip.'),
   networks: z
     .strictObject({ ipv4Prefix: z.int().min(1).max(32).optional(), ipv6Prefix: z.int().min(4).max(128).optional() })
     .optional()
-    .describe('Of source-ip: clients of one network are one client.'),
-  cookie: sessionCookie.optional().describe('How the cookie of type cookie looks.'),
-  cookieName: z.string().min(1).max(64).optional().describe('Of application-cookie, which needs it.'),
+    .describe('For type source-ip: clients in one network of this size count as one client.'),
+  cookie: sessionCookie.optional().describe('The attributes of the cookie, for type cookie.'),
+  cookieName: z.string().min(1).max(64).optional().describe('Required for type application-cookie, and for no other.'),
 })
 
 const failuresInTraffic = z.strictObject({
@@ -103,10 +108,10 @@ export const loadBalancerPool = z.strictObject({
   drainSeconds: pool.shape.drainSeconds,
   resetOnDown: pool.shape.resetOnDown,
   passiveCheck: failuresInTraffic.optional(),
-  tls: poolTls.optional().describe('Members are spoken to with TLS.'),
-  http2: z.boolean().default(false).describe('Members are spoken to in HTTP/2 without TLS, as gRPC needs.'),
+  tls: poolTls.optional().describe('TLS settings for connections to members.'),
+  http2: z.boolean().default(false).describe('Members speak HTTP/2 without TLS, as most gRPC servers do.'),
   refusedPercent: pool.shape.refusedPercent.describe(
-    'This part of new connections is refused. Of pools without proxy.',
+    'The percentage of new connections that is refused. Only for pools of listeners without a proxy.',
   ),
 })
 export type LoadBalancerPool = z.output<typeof loadBalancerPool>

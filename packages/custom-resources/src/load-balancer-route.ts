@@ -14,7 +14,7 @@ import { z } from 'zod'
 import { apiName } from './words.ts'
 
 /**
- * Routes as the native API has them, with pools by name. The server cannot express which fields go with which: the
+ * Routes as in the native API, but with pools by name. The schema cannot express which fields go with which: the
  * control plane checks that, and says what is wrong in the object's conditions.
  */
 
@@ -24,8 +24,8 @@ const condition = z.strictObject({
   compare: z
     .enum(['exact', 'one-label', 'any-labels', 'elements', 'prefix', 'ends-with', 'contains', 'regex'])
     .optional(),
-  name: z.string().max(64).optional().describe('Of the header, cookie or query parameter.'),
-  values: z.array(z.string().max(1024)).min(1).max(64).describe('One that fits is enough.'),
+  name: z.string().max(64).optional().describe('The name of the header, cookie or query parameter.'),
+  values: z.array(z.string().max(1024)).min(1).max(64).describe('One matching value is enough.'),
   not: z.boolean().default(false),
 })
 
@@ -80,8 +80,8 @@ const action = z.strictObject({
     .array(z.strictObject({ pool: apiName, weight: poolShare.shape.weight, filters: filters.optional() }))
     .max(16)
     .optional(),
-  answered: forwardAction.shape.answered.describe('The share that is answered with a code instead.'),
-  filters: filters.optional().describe('One of a type at most.'),
+  answered: forwardAction.shape.answered.describe('The share of requests that is answered with a code instead.'),
+  filters: filters.optional().describe('At most one of each type.'),
   timeouts: z.strictObject({ requestMs: milliseconds, backendRequestMs: milliseconds }).optional(),
   retry: z
     .strictObject({
@@ -90,15 +90,15 @@ const action = z.strictObject({
       backoffMs: z.int().min(0).max(60_000).default(0),
     })
     .optional(),
-  authorizer: authorizer.optional().describe('Asked whether a request may go on; with any answer but 2xx it does not.'),
+  authorizer: authorizer.optional().describe('Asked whether a request is allowed. Any answer but 2xx denies it.'),
   basicAuthentication: basicAuthentication
     .optional()
-    .describe('Users of a list go on with their password; others get 401.'),
+    .describe('Requests need the password of a listed user; others get 401.'),
   satisfy: forwardAction.shape.satisfy.describe(
-    'Whether authorizer and password must both let a request in (all, which is the default), or one of them (any).',
+    'Whether authorizer and password must both allow a request (all, the default), or one of them (any).',
   ),
-  clientRate: routeClientRate.optional().describe('Clients that ask more often get 429.'),
-  clientConcurrency: clientConcurrency.optional().describe('Requests of a client that may be under way at once.'),
+  clientRate: routeClientRate.optional().describe('Clients that send more requests get 429.'),
+  clientConcurrency: clientConcurrency.optional().describe('How many requests of one client may be under way at once.'),
   maxBodyBytes: maxBodyBytes.optional().describe('Requests with a longer body get 413.'),
   mirrors: z
     .array(z.strictObject({ pool: apiName, percent: routeMirror.shape.percent }))
@@ -109,18 +109,18 @@ const action = z.strictObject({
     .min(200)
     .max(599)
     .optional()
-    .describe(`Of a redirect ${REDIRECT_CODES.join(', ')}, of a response ${RESPONSE_CODES.join(', ')}.`),
+    .describe(`For a redirect ${REDIRECT_CODES.join(', ')}; for a response ${RESPONSE_CODES.join(', ')}.`),
   scheme: z.enum(['http', 'https']).optional(),
   host: z.string().max(253).optional(),
   port: z.int().min(1).max(65_535).optional(),
   path: z.string().max(1024).optional(),
   pathPrefix: z.string().max(1024).optional(),
-  prefix: redirectAction.shape.prefix.describe('The elements that the path begins with, and what replaces them.'),
+  prefix: redirectAction.shape.prefix.describe('The leading elements of the path, and their replacement.'),
 })
 
 export const loadBalancerRoute = z.strictObject({
   name: apiName.describe('Unique in the listener.'),
   enabled: z.boolean().default(true),
-  conditions: z.array(condition).max(100).default([]).describe('All must hold.'),
+  conditions: z.array(condition).max(100).default([]).describe('All must match.'),
   action,
 })

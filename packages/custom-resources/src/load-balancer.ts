@@ -15,12 +15,12 @@ import { addressText, apiName, GROUP } from './words.ts'
 
 const MOST_LISTENERS = 100
 const MOST_POOLS = 200
-/** An object of an API server has 1.5 MiB at most. */
+/** Limited because an API server stores objects of up to 1.5 MiB. */
 const MOST_ROUTES = 1000
 
 const address = z.strictObject({
   family: z.enum(['IPv4', 'IPv6']),
-  address: addressText.optional().describe('Exactly this one; left out, any that is free.'),
+  address: addressText.optional().describe('Exactly this address; left out: any free one.'),
 })
 
 const { certificateIds: _, ...tlsOptions } = listenerTls.shape
@@ -29,7 +29,7 @@ const tls = z.strictObject({
     .array(z.string().min(1).max(253))
     .max(MOST_LISTENER_CERTIFICATES)
     .default([])
-    .describe('Secrets of type kubernetes.io/tls in this namespace, chosen by the name that clients ask for.'),
+    .describe('Secrets of type kubernetes.io/tls in this namespace, chosen by the name that the client requests.'),
   certificateIds: z
     .array(z.uuid())
     .max(MOST_LISTENER_CERTIFICATES)
@@ -43,14 +43,14 @@ const listenerSpec = z.strictObject({
   enabled: z.boolean().default(true),
   protocol: listener.shape.protocol,
   port: listener.shape.port,
-  defaultPool: apiName.optional().describe('The name of a pool: gets what no route takes.'),
+  defaultPool: apiName.optional().describe('The name of the pool for requests that no route matches.'),
   routes: z.array(loadBalancerRoute).max(MOST_ROUTES).default([]).describe('Tried in order.'),
-  tls: tls.optional().describe('For protocols https and tls, which need it.'),
+  tls: tls.optional().describe('Required for protocols https and tls, and for no others.'),
   ...listenerOptions,
 })
 
 export const loadBalancerSpec = z.strictObject({
-  enabled: z.boolean().default(true).describe('False: it keeps its addresses and serves nothing.'),
+  enabled: z.boolean().default(true).describe('False: the load balancer keeps its addresses and serves nothing.'),
   class: apiName.optional().describe('The name of a LoadBalancerClass that the project may use.'),
   addressPools: z.array(apiName).min(1).max(16).optional().describe('Pools that the addresses may come from.'),
   addresses: z
@@ -58,7 +58,7 @@ export const loadBalancerSpec = z.strictObject({
     .min(1)
     .max(2)
     .default([{ family: 'IPv4' }])
-    .describe('One of each family at most. Another first address makes the load balancer anew.')
+    .describe('At most one of each family. A change of the first address replaces the load balancer.')
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['family'] }),
   listeners: z.array(listenerSpec).max(MOST_LISTENERS).default([]),
   pools: z
@@ -66,7 +66,9 @@ export const loadBalancerSpec = z.strictObject({
     .max(MOST_POOLS)
     .default([])
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
-  securityGroupIds: loadBalancer.shape.securityGroupIds.describe('Security groups of the project: who may connect.'),
+  securityGroupIds: loadBalancer.shape.securityGroupIds.describe(
+    'Security groups of the project, which decide who may connect.',
+  ),
   dnsNames: dnsNames.optional(),
   dnsTtlSeconds: dnsTtlSeconds.optional(),
 })
@@ -76,12 +78,15 @@ export const loadBalancerStatus = z.strictObject({
   id: z.string().max(64).optional().describe('The id of the load balancer in the native API.'),
   addresses: z.array(z.string().max(45)).max(16).optional(),
   members: z
-    .strictObject({ total: z.int().min(0), up: z.int().min(0).describe('Not found down: those without a check too.') })
+    .strictObject({
+      total: z.int().min(0),
+      up: z.int().min(0).describe('Members that are not known to be down, including those without a health check.'),
+    })
     .optional(),
   conditions: conditionsSchema.optional(),
 })
 
-/** What refers to a pool names one. Routes are checked by the control plane: so many cost too much here. */
+/** A default pool must exist. The control plane checks routes: for so many, a CEL rule would exceed the cost limit. */
 const POOL_NAMES = {
   rule: '!has(self.listeners) || self.listeners.all(l, !has(l.defaultPool) || has(self.pools) && self.pools.exists(p, p.name == l.defaultPool))',
   message: 'defaultPool of a listener is not the name of a pool',
@@ -114,7 +119,7 @@ export const loadBalancerCrd: CrdDraft = {
         'spec.listeners[]': [
           {
             rule: "has(self.tls) == (self.protocol in ['https', 'tls'])",
-            message: 'tls is for protocols https and tls, which need it',
+            message: 'tls is required for protocols https and tls, and for no others',
             fieldPath: '.tls',
           },
           {
@@ -126,7 +131,7 @@ export const loadBalancerCrd: CrdDraft = {
         'spec.pools[]': [
           {
             rule: '!has(self.tls) || !self.http2',
-            message: 'http2 is for members that are spoken to without tls; with it, alpn chooses',
+            message: 'http2 is for members without tls; with tls, alpn decides',
             fieldPath: '.http2',
           },
         ],
@@ -138,14 +143,14 @@ export const loadBalancerCrd: CrdDraft = {
           },
           {
             rule: "has(self.cookieName) == (self.type == 'application-cookie')",
-            message: 'cookieName is for type application-cookie, which needs it',
+            message: 'cookieName is required for type application-cookie, and for no other',
             fieldPath: '.cookieName',
           },
         ],
         'spec.pools[].membersFrom[]': [
           {
             rule: '[has(self.service), has(self.services), has(self.endpointSlice)].filter(is, is).size() == 1',
-            message: 'names one of service, services and endpointSlice',
+            message: 'must have exactly one of service, services and endpointSlice',
           },
         ],
         'spec.listeners[].tls': [

@@ -7,16 +7,16 @@ import { GROUP, idOfApi, ready, reason, VERSION } from './words.ts'
 export const nodeGroupSpec = z.strictObject({
   announcer: nodeGroup.shape.announcer
     .default(DEFAULT_ANNOUNCER)
-    .describe(`How addresses are made known: ${announcersInWords()}.`),
+    .describe(`How addresses are announced: ${announcersInWords()}.`),
   ...announcerSettingsShape,
   secondChanceSeconds: nodeGroup.shape.secondChanceSeconds
     .unwrap()
     .default(DEFAULT_SECOND_CHANCE_S)
-    .describe('So long a drained node goes on with the connections of its proxies.'),
+    .describe('How long a drained node keeps the connections of its proxies.'),
   rebalanceAfterSeconds: nodeGroup.shape.rebalanceAfterSeconds
     .unwrap()
     .default(0)
-    .describe('Shards are evened out once nothing has changed for so long; 0: never by themselves.'),
+    .describe('Shards are spread evenly over the nodes once nothing has changed for this long; 0: only on request.'),
 })
 export type NodeGroupSpec = z.input<typeof nodeGroupSpec>
 
@@ -33,7 +33,7 @@ export const nodeGroupCrd: CrdDraft = {
   plural: 'nodegroups',
   categories: ['spout'],
   scope: 'Cluster',
-  description: 'Load-balancer nodes that stand in for each other, and how they announce addresses.',
+  description: 'Load-balancer nodes that take over from each other, and how they announce addresses.',
   versions: [
     {
       name: VERSION,

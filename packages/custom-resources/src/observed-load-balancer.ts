@@ -3,16 +3,19 @@ import { z } from 'zod'
 import { GROUP, VERSION } from './words.ts'
 
 export const observedLoadBalancerSpec = z.strictObject({
-  name: z.string().max(255).describe('As the native API shows it.'),
+  name: z.string().max(255).describe('The name of the load balancer in the native API.'),
 })
 
 export const observedLoadBalancerStatus = z.strictObject({
   addresses: z.array(z.string().max(45)).max(16).optional(),
-  owner: z.string().max(255).optional().describe('The node that announces it; left out where every node does.'),
+  owner: z.string().max(255).optional().describe('The node that announces it; left out if all nodes do.'),
   provisioning: z.string().max(16).optional(),
   generation: z.int().min(0).optional(),
   members: z
-    .strictObject({ total: z.int().min(0), up: z.int().min(0).describe('Not found down: those without a check too.') })
+    .strictObject({
+      total: z.int().min(0),
+      up: z.int().min(0).describe('Members that are not known to be down, including those without a health check.'),
+    })
     .optional(),
   conditions: conditionsSchema.optional(),
 })
@@ -23,7 +26,7 @@ export const observedLoadBalancerCrd: CrdDraft = {
   plural: 'observedloadbalancers',
   categories: ['spout'],
   scope: 'Cluster',
-  description: 'What became of a load balancer; named by its id. Written by Spout alone: changes are undone.',
+  description: 'The state of a load balancer, named by its id. Only Spout writes it: other changes are undone.',
   versions: [
     {
       name: VERSION,

@@ -9,12 +9,14 @@ const { id, name, used } = classQuota.shape
 
 export const tenantQuotaSpec = z.strictObject({
   project: z.string().min(1).max(64).describe('The name of the project. Cannot be changed.'),
-  limits: counts.meta({ minProperties: 1 }).describe('What it may have; what is left out stays as it is.').optional(),
+  limits: counts.meta({ minProperties: 1 }).describe('The limits to set; others stay as they are.').optional(),
   classes: z
     .record(z.string(), most)
     .meta({ minProperties: 1, maxProperties: 100 })
     .optional()
-    .describe('The most load balancers of a class, by its name; 0: it may not use the class. Others stay as they are.'),
+    .describe(
+      'The maximum number of load balancers by class name; 0: the project may not use the class. Others stay as they are.',
+    ),
 })
 export type TenantQuotaSpec = z.input<typeof tenantQuotaSpec>
 
@@ -25,12 +27,12 @@ export const tenantQuotaStatus = z.strictObject({
   classes: z
     .array(z.strictObject({ name, limit: most.optional(), used }))
     .optional()
-    .describe('Classes that it has a limit of, or load balancers.'),
-  previous: counts.optional().describe('Limits from before this object: they come back when it goes.'),
+    .describe('Classes for which the project has a limit, or of which it has load balancers.'),
+  previous: counts.optional().describe('The limits before this object, which are restored when it is deleted.'),
   previousClasses: z
     .array(z.strictObject({ id, limit: most.optional() }))
     .optional()
-    .describe('The same of classes; without a limit there was none.'),
+    .describe('The same for classes; an entry without a limit: there was none.'),
   conditions: conditionsSchema.optional(),
 })
 
@@ -40,7 +42,7 @@ export const tenantQuotaCrd: CrdDraft = {
   plural: 'tenantquotas',
   categories: ['spout'],
   scope: 'Cluster',
-  description: 'What a project may have.',
+  description: 'The quota of a project.',
   versions: [
     {
       name: VERSION,

@@ -4,10 +4,13 @@ import { z } from 'zod'
 export const GROUP = 'spout.dev'
 export const VERSION = 'v1alpha1'
 
-/** Finalizer of an object, until what was created from it is gone. */
+/** Finalizer that keeps an object until everything that was created for it is gone. */
 export const FINALIZER = 'spout.dev/configuration'
 
-/** Longest text of an IPv6 prefix; the server estimates the cost of a rule from it. */
+/**
+ * An address or prefix. The longest IPv6 prefix has 43 characters; the server estimates the cost of rules from this
+ * limit.
+ */
 export const addressText = z.string().min(2).max(43)
 /** The name of an object of the native API, which need not be a valid Kubernetes name. */
 export const apiName = z.string().min(1).max(255)
@@ -26,7 +29,7 @@ export const reason: PrinterColumn = {
 /** The object's id in the native API, once it exists. */
 export const idOfApi = z.string().max(64).optional().describe('The id of the object in the native API.')
 
-/** A rule for an optional field. */
+/** A rule that applies only when an optional field is set. */
 export const whenSet = (field: string, rule: string, message: string): CelRule => ({
   rule: `!has(self.${field}) || ${rule}`,
   message,
