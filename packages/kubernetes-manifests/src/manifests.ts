@@ -4,9 +4,9 @@ import { installationYaml } from './in-cluster/installation.ts'
 import { TENANT_POLICIES } from './management-cluster/policies.ts'
 import { ACCESS, accessYaml } from './rbac/manifests.ts'
 
-/** A whole installation in the cluster that it serves. The other files are for custom installations. */
+/** The file of a whole installation in the cluster that it serves. The other files are for custom installations. */
 export const INSTALLATION_FILE = 'spout.yaml'
-/** What tenants may write into their namespaces of the provider's cluster. */
+/** The file with the rules for tenants in a provider's cluster. */
 export const MANAGEMENT_CLUSTER_FILE = 'management-cluster.yaml'
 const HEAD = '# Generated from packages/kubernetes-manifests by ./dev golden: do not edit.\n'
 

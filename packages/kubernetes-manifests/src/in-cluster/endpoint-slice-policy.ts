@@ -8,9 +8,9 @@ const isOfController = (object: string): string =>
   `(${object} != null && has(${object}.metadata.labels) && '${LABEL}' in ${object}.metadata.labels && ${object}.metadata.labels['${LABEL}'] == '${SLICE_CONTROLLER}')`
 
 /**
- * Only Kubernetes' own controllers may write slices under their manager's name. Otherwise anybody who may write
- * EndpointSlices in his namespace could name pods of other namespaces and have them published. Slices of other managers
- * are not restricted.
+ * Only Kubernetes' own controllers may write EndpointSlices with their own name as manager. Otherwise anybody who may
+ * write EndpointSlices in a namespace could put addresses of other namespaces' pods into one and so publish them.
+ * Slices of other managers are not restricted.
  */
 const policy: KubernetesObject = {
   apiVersion: 'admissionregistration.k8s.io/v1',

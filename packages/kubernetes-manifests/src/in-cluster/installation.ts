@@ -16,7 +16,7 @@ const namespace: KubernetesObject = {
   kind: 'Namespace',
   metadata: {
     name: NAMESPACE,
-    // The agents run in the nodes' network.
+    // Agents use the network of their node, which a stricter level forbids.
     labels: { ...labels('namespace'), 'pod-security.kubernetes.io/enforce': 'privileged' },
   },
 }
@@ -37,7 +37,7 @@ const access: readonly RbacObject[] = [
 ]
 
 const configMaps: readonly KubernetesObject[] = [
-  // Without data: applying again keeps what the control plane wrote.
+  // Without data, so that applying it again keeps what the control plane has written.
   inNamespace('v1', 'ConfigMap', AUTHORITY),
   ...Object.entries(SETTINGS).map(([program, text]) => ({
     ...inNamespace('v1', 'ConfigMap', program),
@@ -45,7 +45,7 @@ const configMaps: readonly KubernetesObject[] = [
   })),
 ]
 
-/** All objects of an installation in the cluster that it serves, in the order of their application. */
+/** All objects of an installation in the cluster that it serves, in the order in which to apply them. */
 export function installationYaml(): string {
   return [
     yamlOf(namespace),
@@ -59,7 +59,7 @@ function yamlOf(object: KubernetesObject): string {
   const document = new Document(object, { version: '1.1', aliasDuplicateObjects: false })
   visit(document, {
     Pair(_, pair) {
-      // People read and change settings.
+      // Settings are block literals, because people read and change them.
       if (isPair(pair) && isScalar(pair.value) && String(pair.value.value).includes('\n'))
         pair.value.type = 'BLOCK_LITERAL'
     },

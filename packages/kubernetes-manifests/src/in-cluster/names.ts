@@ -1,6 +1,6 @@
 import { NAMESPACE } from '../namespace.ts'
 
-/** Built from deploy/image/Dockerfile; an installation puts its own registry in front. */
+/** The image, built from deploy/image/Dockerfile. An installation puts its own registry in front. */
 export const IMAGE = 'spout:0.1.0'
 /** The audience of our service accounts' tokens. The API server accepts no token for it. */
 export const AUDIENCE = 'spout.dev'
@@ -23,7 +23,9 @@ export const CONTROL_PLANE_STATUS_PORT = 9134
 /** Host name of the control plane for pods, whatever the cluster's own domain is. */
 export const CONTROL_PLANE_HOST = `${CONTROL_PLANE}.${NAMESPACE}.svc`
 
-/** The account of the configuration loop has kept the name that it had before this installation existed. */
+/**
+ * Service accounts by program. That of the configuration loop is older than this installation and has kept its name.
+ */
 export const ACCOUNTS = {
   [CONTROL_PLANE]: CONTROL_PLANE,
   [CONNECTOR]: 'connector',
@@ -31,9 +33,9 @@ export const ACCOUNTS = {
   [AGENT]: AGENT,
 } as const
 
-/** Paths in the pods. */
+/** Paths in the pods, from here to `AGENT_STATE_DIRECTORY`. */
 export const SETTINGS_DIRECTORY = '/etc/spout'
-/** Key of an optional Secret: without it nobody may read metrics. */
+/** An optional Secret with the token for metrics. Without it nobody may read them. */
 export const STATUS_TOKEN = 'status-token'
 export const STATUS_TOKEN_FILE = '/etc/spout-status/token'
 export const AUTHORITY_FILE = '/etc/spout-authority/ca.crt'
@@ -41,7 +43,7 @@ export const TOKEN_FILE = '/var/run/secrets/spout/token'
 export const STATE_DIRECTORY = '/var/lib/spout'
 export const AGENT_STATE_DIRECTORY = '/var/lib/spout-agent'
 
-/** Addresses between a node and its own domains; never on a wire. */
+/** Addresses between a node and its own domains. They never leave the node. */
 export const LINKS = [
   { cidr: '100.127.0.0/20', router: '100.127.0.1' },
   { cidr: 'fd73:706f:7575::/64', router: 'fd73:706f:7575::1' },
@@ -51,7 +53,10 @@ export const PROJECT = 'cluster'
 export const POD_NETWORK = 'pods'
 export const PHYSICAL_NETWORK = 'cluster'
 
-/** The manager of EndpointSlices for Services with a selector: this installation's connector takes no others. */
+/**
+ * The manager of EndpointSlices for Services with a selector. The connector of this installation ignores those of
+ * others.
+ */
 export const SLICE_CONTROLLER = 'endpointslice-controller.k8s.io'
 
 export const labels = (component: string) => ({

@@ -10,14 +10,14 @@ import {
 } from './names.ts'
 import { inNamespace, type KubernetesObject } from './pod.ts'
 
-/** Pods with this label, in any namespace, may call the API, besides our own pods. */
+/** Beside our own pods, pods with this label may call the API, in any namespace. */
 const CLIENT_LABEL = { 'spout.dev/api-client': 'true' }
 const tcp = (port: number) => ({ protocol: 'TCP', port })
 const ANYWHERE = {}
 
 /**
- * Who may connect to pods of this installation, if the cluster's network enforces policies. Policies do not apply to
- * agents, which are in the nodes' own network. Outgoing connections are not restricted: the API server is in a
+ * Limits who may connect to pods of this installation, if the cluster's network enforces policies. Policies do not
+ * apply to agents, which are in the nodes' own network. Outgoing connections are not restricted: the API server is in a
  * different place in each cluster.
  */
 const policy = (program: string, ingress: readonly object[]): KubernetesObject => ({
@@ -42,7 +42,7 @@ export const NETWORK_POLICIES: readonly KubernetesObject[] = [
   ...[CONNECTOR, CONFIGURATION].map((program) =>
     policy(program, [{ from: [{ namespaceSelector: ANYWHERE }], ports: [tcp(STATUS_PORT)] }]),
   ),
-  // Any other pod in this namespace.
+  // All other pods in this namespace: nobody may connect.
   {
     ...inNamespace('networking.k8s.io/v1', 'NetworkPolicy', 'nobody-else'),
     spec: { podSelector: {}, policyTypes: ['Ingress'] },

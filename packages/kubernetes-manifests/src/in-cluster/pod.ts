@@ -46,7 +46,7 @@ export interface PodDraft {
   readonly pod: object
 }
 
-/** The settings of a program. */
+/** The volume with the settings of a program. */
 export const settingsVolume = (program: string): Volume => ({
   name: 'settings',
   mountPath: SETTINGS_DIRECTORY,
@@ -54,7 +54,7 @@ export const settingsVolume = (program: string): Volume => ({
   source: { configMap: { name: program } },
 })
 
-/** Named by its key: the kubelet starts no pod before the control plane has written it. */
+/** The control plane's certificate authority. Because the key is named, the kubelet starts no pod before it exists. */
 export const authorityVolume: Volume = {
   name: 'authority',
   mountPath: path.dirname(AUTHORITY_FILE),
@@ -62,7 +62,7 @@ export const authorityVolume: Volume = {
   source: { configMap: { name: AUTHORITY, items: [{ key: 'ca.crt', path: path.basename(AUTHORITY_FILE) }] } },
 }
 
-/** Only for the control plane; bound to the pod and through it to the node. */
+/** A service account token that only the control plane accepts. It is bound to the pod, and through it to the node. */
 export const tokenVolume: Volume = {
   name: 'token',
   mountPath: path.dirname(TOKEN_FILE),
@@ -76,7 +76,7 @@ export const tokenVolume: Volume = {
   },
 }
 
-/** The kubelet adds it even if the Secret is created after the pod. */
+/** The token for metrics. The kubelet adds the file even if the Secret is created after the pod. */
 export const statusTokenVolume: Volume = {
   name: STATUS_TOKEN,
   mountPath: path.dirname(STATUS_TOKEN_FILE),
@@ -96,11 +96,11 @@ export const scratchVolume = (name: string, mountPath: string, medium?: 'Memory'
   source: { emptyDir: medium === undefined ? {} : { medium } },
 })
 
-/** Compiled code: it halves the time of the container's next start. */
+/** A cache of compiled code, which halves the time that the container's next start takes. */
 export const CACHE = scratchVolume('cache', '/var/cache/spout')
 export const CACHE_VARIABLE = { name: 'NODE_COMPILE_CACHE', value: CACHE.mountPath }
 
-/** For a container that needs only its own files and sockets. */
+/** The securityContext of a container that needs only its own files and sockets. */
 export const CLOSED = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
@@ -114,7 +114,7 @@ export const UNPRIVILEGED = {
   seccompProfile: { type: 'RuntimeDefault' },
 } as const
 
-/** Also on control-plane nodes, when there are no others. */
+/** Allows every Linux node, control-plane nodes included: a cluster may have no others. */
 export const ON_EVERY_LINUX = {
   nodeSelector: { 'kubernetes.io/os': 'linux' },
   tolerations: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' }],
@@ -125,7 +125,7 @@ export function podTemplate({ program, args, ports = [], env = [], volumes = [],
     metadata: { labels: labels(program) },
     spec: {
       serviceAccountName: ACCOUNTS[program],
-      // Variables named after Services would be taken as settings.
+      // Otherwise environment variables named after Services would be read as settings.
       enableServiceLinks: false,
       ...ON_EVERY_LINUX,
       ...pod,

@@ -50,7 +50,7 @@ const service: KubernetesObject = {
   },
 }
 
-/** One pod, and never two for a moment: its store is a file of one process. */
+/** One pod, and never two at once: the store is a file that one process may open. */
 const controlPlane: KubernetesObject = {
   ...inNamespace('apps/v1', 'Deployment', CONTROL_PLANE),
   spec: {
@@ -97,13 +97,13 @@ const controlPlane: KubernetesObject = {
   },
 }
 
-/** A program between the API server and the control plane. */
+/** The Deployment of a program that is a client of the API server and of the control plane. */
 function between(program: typeof CONNECTOR | typeof CONFIGURATION, replicas: 1 | 2): KubernetesObject {
   return {
     ...inNamespace('apps/v1', 'Deployment', program),
     spec: {
       replicas,
-      // A single pod must never be two for a moment; of two pods, a Lease picks the active one.
+      // A program with one replica must never run twice at once. Of two replicas, a Lease elects the active one.
       ...(replicas === 1 && { strategy: { type: 'Recreate' } }),
       ...selectorOf(program),
       template: podTemplate({
@@ -122,7 +122,7 @@ function between(program: typeof CONNECTOR | typeof CONFIGURATION, replicas: 1 |
           priorityClassName: 'system-cluster-critical',
           terminationGracePeriodSeconds: 10,
           securityContext: UNPRIVILEGED,
-          // On different nodes, if possible.
+          // Spread over different nodes, if possible.
           ...(replicas > 1 && {
             topologySpreadConstraints: [
               {
@@ -140,9 +140,9 @@ function between(program: typeof CONNECTOR | typeof CONFIGURATION, replicas: 1 |
 }
 
 /**
- * On every node, in its network. Privileged, because the names of network namespaces are mounts that the node must keep
- * when the container stops, and Kubernetes allows only privileged containers to make such mounts. The image's entry
- * point drops all capabilities but the needed ones.
+ * The agent, on every node and in the node's network. It is privileged, because the names of network namespaces are
+ * mounts that the node must keep when the container stops, and Kubernetes allows only privileged containers to make
+ * such mounts. The image's entry point drops all capabilities but the needed ones.
  */
 const agent: KubernetesObject = {
   ...inNamespace('apps/v1', 'DaemonSet', AGENT),
@@ -172,12 +172,12 @@ const agent: KubernetesObject = {
           mountPropagation: 'Bidirectional',
           source: { hostPath: { path: '/run/netns', type: 'DirectoryOrCreate' } },
         },
-        // Daemons stop with the container, so their runtime files need not outlive the pod.
+        // Runtime files of daemons, which stop with the container: the files need not outlive the pod.
         scratchVolume('run', '/run/spout', 'Memory'),
         CACHE,
       ],
       container: {
-        // The next node's agent is replaced only when this node could take over its addresses.
+        // A rolling update goes on to the next node only when this node could take over its addresses.
         readinessProbe: { ...probe('/readyz', AGENT_METRICS_PORT, undefined, '127.0.0.1'), periodSeconds: 5 },
         resources: { requests: { cpu: '100m', memory: '96Mi' } },
         securityContext: { privileged: true },
@@ -186,7 +186,7 @@ const agent: KubernetesObject = {
         hostNetwork: true,
         dnsPolicy: 'ClusterFirstWithHostNet',
         priorityClassName: 'system-node-critical',
-        // It makes no requests to the API server.
+        // The agent makes no requests to the API server.
         automountServiceAccountToken: false,
         terminationGracePeriodSeconds: 30,
       },

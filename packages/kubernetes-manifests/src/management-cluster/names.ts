@@ -1,14 +1,16 @@
-/** Namespaces with this label are of tenants who write into the provider's cluster. */
+/** The label of namespaces that belong to tenants, in a cluster of the provider that tenants write to. */
 export const TENANT_LABEL = 'spout.dev/tenant'
 
-/** What the provider gives a tenant's namespace, as annotations with values between commas. Without one: nothing. */
+/**
+ * Annotations with which the provider grants things to a tenant's namespace: lists with commas. Without one: nothing.
+ */
 export const GIVEN = {
-  /** Host names: exact ones, and with `*.` all below a name. */
+  /** Host names: exact ones, and wildcards such as `*.example.com` for all names below. */
   domains: 'spout.dev/domains',
   /** Names of IngressClasses, GatewayClasses, load-balancer classes of Services and `LoadBalancerClass`. */
   classes: 'spout.dev/classes',
   /** Ports, and ranges such as `8000-8999`. */
   ports: 'spout.dev/ports',
-  /** Prefixes that members may be in. */
+  /** Prefixes that may contain members. */
   networks: 'spout.dev/networks',
 } as const

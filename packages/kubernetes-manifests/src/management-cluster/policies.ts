@@ -2,8 +2,8 @@ import type { KubernetesObject } from '../in-cluster/pod.ts'
 import { GIVEN, TENANT_LABEL } from './names.ts'
 
 /**
- * What tenants may write into their namespaces of the provider's cluster, as the API server itself decides it
- * (ValidatingAdmissionPolicy, CEL). Whoever writes is asked: Kubernetes' controllers copy what tenants wrote.
+ * The rules for what tenants may write into their namespaces of the provider's cluster. The API server enforces them
+ * (ValidatingAdmissionPolicy, CEL) for every writer, because Kubernetes' own controllers copy what tenants wrote.
  */
 
 interface Validation {
@@ -21,7 +21,7 @@ interface TenantPolicy {
 
 const ANNOTATIONS = 'namespaceObject.metadata.annotations'
 
-/** A list of what the namespace is given. */
+/** A CEL variable: the list in one of the namespace's annotations. */
 const given = (name: keyof typeof GIVEN) => ({
   name,
   expression: `has(${ANNOTATIONS}) && '${GIVEN[name]}' in ${ANNOTATIONS} ? ${ANNOTATIONS}['${GIVEN[name]}'].split(',').map(one, one.trim()).filter(one, one != '') : []`,
@@ -29,7 +29,7 @@ const given = (name: keyof typeof GIVEN) => ({
 
 const VARIABLES = (Object.keys(GIVEN) as (keyof typeof GIVEN)[]).map(given)
 
-/** Whether a domain of the namespace covers a host, which may be a wildcard. */
+/** CEL: whether a domain of the namespace covers a host, which may be a wildcard. */
 const covers = (host: string): string =>
   `variables.domains.exists(domain, domain == ${host}.lowerAscii() || (domain.startsWith('*.') && ${host}.lowerAscii().endsWith(domain.substring(1))))`
 
@@ -41,9 +41,9 @@ const isInNetworks = (address: string): string =>
 
 const isGivenClass = (field: string): string => `has(${field}) && ${field} in variables.classes`
 
-/** A condition on a field that may be absent. */
+/** CEL: a condition on a field that may be absent. */
 const unset = (field: string, condition: string): string => `!has(${field}) || ${condition}`
-/** A condition on every item of a list that may be absent. */
+/** CEL: a condition on every item of a list that may be absent. */
 const every = (field: string, item: string, condition: string): string =>
   unset(field, `${field}.all(${item}, ${condition})`)
 
@@ -52,14 +52,14 @@ const NO_CLASS = `is none of the classes in ${GIVEN.classes} of the namespace`
 const NO_PORT = `is none of the ports in ${GIVEN.ports} of the namespace`
 const NO_NETWORK = `is in none of the networks in ${GIVEN.networks} of the namespace`
 
-/** Annotations whose values are host names between commas. */
+/** Annotations whose values are lists of host names with commas. */
 const HOST_ANNOTATIONS = [
   'external-dns.kubernetes.io/hostname',
   'external-dns.alpha.kubernetes.io/hostname',
   'nginx.ingress.kubernetes.io/server-alias',
 ]
 
-/** Annotations are read from every kind that is addressed. */
+/** Rules for annotations, of every kind of which the connector reads annotations. */
 const ANNOTATION_RULES: readonly Validation[] = [
   ...HOST_ANNOTATIONS.map((name) => ({
     expression: `!has(object.metadata.annotations) || !('${name}' in object.metadata.annotations) || object.metadata.annotations['${name}'].split(',').all(host, ${covers('host.trim()')})`,
@@ -68,13 +68,13 @@ const ANNOTATION_RULES: readonly Validation[] = [
   {
     expression:
       "!has(object.metadata.annotations) || !object.metadata.annotations.exists(name, name.contains('snippet'))",
-    message: 'metadata.annotations: snippets of configuration are not taken',
+    message: 'metadata.annotations: snippets of configuration are not allowed',
   },
 ]
 
 const ownNamespace = (ref: string): string => `(!has(${ref}.namespace) || ${ref}.namespace == request.namespace)`
 
-/** Of a Gateway, and of a ListenerSet that adds some to one. */
+/** Rules for the listeners of Gateways and ListenerSets. */
 const LISTENER_RULES: readonly Validation[] = [
   {
     expression: every('object.spec.listeners', 'listener', mayListen('listener.port')),
@@ -106,7 +106,7 @@ const POLICIES: readonly TenantPolicy[] = [
       },
       {
         expression: '!has(object.spec.defaultBackend)',
-        message: 'spec.defaultBackend: it would take all hosts; name them in spec.rules',
+        message: 'spec.defaultBackend: would serve all hosts; name them in spec.rules',
       },
       ...ANNOTATION_RULES,
     ],
@@ -165,11 +165,11 @@ const POLICIES: readonly TenantPolicy[] = [
       },
       {
         expression: "object.spec.type != 'ExternalName'",
-        message: 'spec.type: ExternalName could lead anywhere',
+        message: 'spec.type: ExternalName is not allowed, because its name can resolve to any address',
       },
       {
         expression: '!has(object.spec.externalIPs) || size(object.spec.externalIPs) == 0',
-        message: 'spec.externalIPs: addresses come from pools',
+        message: 'spec.externalIPs: are not allowed; addresses come from pools',
       },
       ...ANNOTATION_RULES,
     ],
@@ -218,7 +218,7 @@ const POLICIES: readonly TenantPolicy[] = [
             )})`,
           )})`,
         ),
-        message: `spec.listeners[].routes[].conditions[].values: ${NO_DOMAIN}, or it is no whole name`,
+        message: `spec.listeners[].routes[].conditions[].values: ${NO_DOMAIN}, or it is not a whole name`,
       },
       {
         expression: every(
@@ -245,7 +245,7 @@ const objectsOf = ({ name, apiGroup, apiVersion, resources, validations }: Tenan
       spec: {
         failurePolicy: 'Fail',
         matchConstraints: { resourceRules: [rule] },
-        // An object that is being deleted can always lose its finalizers.
+        // Not for objects that are being deleted, so that their finalizers can always be removed.
         matchConditions: [{ name: 'stays', expression: '!has(object.metadata.deletionTimestamp)' }],
         variables: VARIABLES,
         validations: validations.map((one) => ({ ...one, reason: 'Forbidden' })),
@@ -264,5 +264,5 @@ const objectsOf = ({ name, apiGroup, apiVersion, resources, validations }: Tenan
   ]
 }
 
-/** For namespaces with the label of tenants. Other namespaces are not restricted. */
+/** The policies. They apply to namespaces with the label of tenants; others are not restricted. */
 export const TENANT_POLICIES: readonly KubernetesObject[] = POLICIES.flatMap(objectsOf)

@@ -24,7 +24,7 @@ export interface RbacObject {
   }
   readonly rules?: readonly PolicyRule[]
   readonly roleRef?: object
-  /** Of an object that is no access, but goes with it. */
+  /** For an object that grants nothing, but belongs to a file. */
   readonly spec?: object
   readonly subjects?: readonly object[]
 }
@@ -54,7 +54,7 @@ export function role(
   ]
 }
 
-/** The class of Ingresses that is ours. */
+/** Our IngressClass. */
 const INGRESS_CLASS: RbacObject = {
   apiVersion: 'networking.k8s.io/v1',
   kind: 'IngressClass',
@@ -62,7 +62,10 @@ const INGRESS_CLASS: RbacObject = {
   spec: { controller: 'spout.dev/ingress' },
 }
 
-/** Access objects by file. Each program has its own account, so that a stolen one cannot do another's work. */
+/**
+ * RBAC objects by file. Each program has its own account, so that a stolen token has only the permissions of one
+ * program.
+ */
 export const ACCESS: Readonly<Record<string, readonly RbacObject[]>> = {
   'connector-access': [
     namespace,
@@ -101,7 +104,7 @@ export const ACCESS: Readonly<Record<string, readonly RbacObject[]>> = {
   ],
 }
 
-/** Removes the reasons, which are comments of the file. */
+/** The object without the reasons, which become comments in the file. */
 export const withoutReasons = (object: RbacObject): RbacObject & { rules?: readonly object[] } => ({
   ...object,
   ...(object.rules === undefined ? {} : { rules: object.rules.map(({ why: _, ...rule }) => rule) as never }),

@@ -20,7 +20,7 @@ const CLUSTER_UID: PolicyRule = {
 /** Balances Services: `packages/intents/service` in `apps/connector`. */
 export const CONNECTOR_RULES: readonly PolicyRule[] = [
   {
-    why: 'Finalizer and mark; the spec is never written. Kubernetes has no right for these two alone.',
+    why: 'Finalizer and mark. The spec is never written, but RBAC cannot allow writing metadata alone.',
     apiGroups: [''],
     resources: ['services'],
     verbs: ['list', 'watch', 'patch'],
@@ -32,7 +32,7 @@ export const CONNECTOR_RULES: readonly PolicyRule[] = [
     resources: ['endpointslices'],
     verbs: ['list', 'watch'],
   },
-  { why: 'Their addresses and pod prefixes.', apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] },
+  { why: 'Addresses and pod prefixes of nodes.', apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] },
   CLUSTER_UID,
   {
     why: 'Why a Service is refused.',
@@ -42,7 +42,7 @@ export const CONNECTOR_RULES: readonly PolicyRule[] = [
   },
 ]
 
-/** Only when rules select namespaces by their labels. */
+/** Needed only when rules select namespaces by their labels. */
 export const CONNECTOR_NAMESPACE_RULES: readonly PolicyRule[] = [
   { why: 'Their labels select the project.', apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
 ]
@@ -50,10 +50,10 @@ export const CONNECTOR_NAMESPACE_RULES: readonly PolicyRule[] = [
 const GATEWAY_API = 'gateway.networking.k8s.io'
 const GATEWAY_ROUTES = ['grpcroutes', 'httproutes', 'tcproutes', 'tlsroutes', 'udproutes']
 
-/** Only where Gateways are served: `packages/intents/gateway`. */
+/** Needed only where Gateways are served: `packages/intents/gateway`. */
 export const CONNECTOR_GATEWAY_RULES: readonly PolicyRule[] = [
   {
-    why: 'Classes, routes, policies, sets of listeners and grants; they are never written.',
+    why: 'Classes, routes, policies, ListenerSets and grants; their specs are never written.',
     apiGroups: [GATEWAY_API],
     resources: ['backendtlspolicies', 'gatewayclasses', ...GATEWAY_ROUTES, 'listenersets', 'referencegrants'],
     verbs: ['list', 'watch'],
@@ -74,17 +74,17 @@ export const CONNECTOR_GATEWAY_RULES: readonly PolicyRule[] = [
     verbs: ['patch'],
   },
   {
-    why: 'Labels of namespaces say which listeners their routes may attach to.',
+    why: 'Labels of namespaces decide to which listeners their routes may attach.',
     apiGroups: [''],
     resources: ['namespaces'],
     verbs: ['list', 'watch'],
   },
 ]
 
-/** Only where Ingresses are served: `packages/intents/ingress`. Secrets are allowed one by one, in their namespaces. */
+/** Needed only where Ingresses are served: `packages/intents/ingress`. Owners of Secrets allow these one by one. */
 export const CONNECTOR_INGRESS_RULES: readonly PolicyRule[] = [
   {
-    why: 'Ingresses and their classes; they are never written.',
+    why: 'Ingresses and their classes; their specs are never written.',
     apiGroups: ['networking.k8s.io'],
     resources: ['ingresses', 'ingressclasses'],
     verbs: ['list', 'watch'],
@@ -92,7 +92,7 @@ export const CONNECTOR_INGRESS_RULES: readonly PolicyRule[] = [
   { why: 'Addresses.', apiGroups: ['networking.k8s.io'], resources: ['ingresses/status'], verbs: ['patch'] },
 ]
 
-/** Only where LoadBalancer objects are served: `packages/intents/load-balancer`. */
+/** Needed only where LoadBalancer objects are served: `packages/intents/load-balancer`. */
 export const CONNECTOR_LOAD_BALANCER_RULES: readonly PolicyRule[] = [
   {
     why: 'LoadBalancer objects and their finalizer; the spec is never written.',
@@ -103,10 +103,10 @@ export const CONNECTOR_LOAD_BALANCER_RULES: readonly PolicyRule[] = [
   { why: 'Addresses and conditions.', apiGroups: [GROUP], resources: ['loadbalancers/status'], verbs: ['patch'] },
 ]
 
-/** Rights in its own namespace. */
+/** Permissions in the namespace of the program. */
 export const CONNECTOR_LEASE_RULES: readonly PolicyRule[] = [
   {
-    why: 'The lease of the leading connector. A name cannot limit this verb.',
+    why: 'Creates the lease of the leading connector. RBAC cannot limit this verb to a name.',
     apiGroups: ['coordination.k8s.io'],
     resources: ['leases'],
     verbs: ['create'],
@@ -146,7 +146,7 @@ export const CONFIG_RULES: readonly PolicyRule[] = [
   CLUSTER_UID,
 ]
 
-/** For people: added to the cluster's own role `view`. */
+/** For people: aggregated to the cluster role `view`. */
 export const VIEW_RULES: readonly PolicyRule[] = [
   {
     why: 'Configuration objects and their status.',
