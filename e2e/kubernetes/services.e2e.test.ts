@@ -1,9 +1,13 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { waitFor } from '@spout/testkit'
+import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLIENT } from '../fixtures.ts'
 import { startConnector } from './connectors.ts'
 import { type PodAnswer, type ServiceLab, startServiceLab } from './service-lab.ts'
+import { headerIn, startToldServers, TOLD } from './told-pods.ts'
 import { replacePods, startWorkload } from './workloads.ts'
 
 /** An SCTP endpoint over raw sockets: the lab's kernel has no SCTP. */
@@ -227,5 +231,118 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
       what: 'the external IP to be let go',
     })
     expect(await lab.ask(address)).not.toBeNull()
+  })
+})
+
+describe('ports that the proxy carries', () => {
+  const curl = async (place: string, ...words: readonly string[]) => {
+    const argv = ['curl', '--silent', '--fail', '--max-time', '5', ...words]
+    const { code, stdout } = await lab.system.lab.run(place, argv)
+    return code === 0 ? stdout : ''
+  }
+  const soon = <T>(what: string, probe: () => T | Promise<T>) => waitFor(probe, { what, timeoutMs: 60_000 })
+  const placeOfPod = async (app: string) => {
+    const [pod] = await lab.cluster.pods(`app=${app}`)
+    return { place: lab.cluster.podPlace(pod!), own: [pod?.status?.podIP, '10.0.0.32', '10.0.0.33'] }
+  }
+  const address = (name: string) =>
+    soon(`${name} to have an address`, async () => lab.addressOf(await lab.service(name)) || null)
+
+  it('tell endpoints of clients by the PROXY protocol, in both versions, behind node ports, and of pods', async () => {
+    const [pod] = await startWorkload(lab, { name: 'told', replicas: 1 })
+    await startToldServers(lab, pod!)
+    const ports = [
+      { name: 'http', port: 80, targetPort: TOLD.http, protocol: 'TCP' },
+      { name: 'bytes', port: 81, targetPort: TOLD.bytes, protocol: 'TCP' },
+    ]
+    await lab.expose('told', 'told', { ports }, { 'spout.dev/proxy-protocol': 'v1' })
+    const vip = await address('told')
+    /** What HAProxy understood, and the header as it was received. */
+    const heard = async (place = 'client') => [
+      await curl(place, `http://${vip}/`),
+      headerIn(await curl(place, `http://${vip}:81/`)).replace(/ \d+ 81$/, ''),
+    ]
+    const untilTold = (version: string) =>
+      soon(`header ${version}`, async () => {
+        const [http, bytes] = await heard()
+        return http === `${CLIENT} ${vip} 80` && bytes === `${version} TCP4 ${CLIENT} ${vip}`
+      })
+    await untilTold('v1')
+    await lab.change('told', { metadata: { annotations: { 'spout.dev/proxy-protocol': 'v2' } } })
+    await untilTold('v2')
+
+    // kube-proxy would lead a pod past the proxy, and HAProxy would refuse it.
+    const { place, own } = await placeOfPod('web')
+    const byPod = await soon('a pod to be told of', async () => {
+      const [http = '', bytes = ''] = await heard(place)
+      return http.endsWith(` ${vip} 80`) && bytes.startsWith('v2 TCP4 ') && http
+    })
+    expect(own).toContain(byPod.split(' ')[0])
+    const { status } = await lab.service('told')
+    expect(status?.loadBalancer?.ingress).toEqual([{ ip: vip, ipMode: 'Proxy' }])
+
+    // Behind node ports kube-proxy hides the client from whoever is not told.
+    await lab.change('told', { metadata: { annotations: { 'spout.dev/mode': 'node-ports' } } })
+    const members = async () =>
+      (await lab.loadBalancers())
+        .find(({ vips }) => vips[0]?.address === vip)
+        ?.pools.flatMap((pool) => pool.members.map((member) => member.address)) ?? []
+    await soon(
+      'the nodes as members',
+      async () => (await members()).join() === [1, 2].flatMap(() => own.slice(1)).join(),
+    )
+    await untilTold('v2')
+
+    await lab.change('told', { metadata: { annotations: { 'spout.dev/proxy-protocol': null } } })
+    await soon('no header', async () => (await heard())[1] === 'none')
+    expect(lab.addressOf(await lab.service('told'))).toBe(vip)
+  })
+
+  it('end TLS with the certificate of a Secret, those that are named alone, also for pods; it is renewed under load', async () => {
+    const authority = issueCertificate({ isAuthority: true, commonName: 'lab authority' })
+    const caFile = path.join(lab.system.lab.directory, 'service-ca.pem')
+    writeFileSync(caFile, authority.certificate)
+    const base64 = (text: string): string => Buffer.from(text).toString('base64')
+    const renew = () => {
+      const { certificate, key } = issueCertificate({ names: ['ended.example.org'], issuer: authority })
+      return lab.cluster.api.apply('/api/v1/namespaces/default/secrets/ended', {
+        ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'ended' }, type: 'kubernetes.io/tls' },
+        data: { 'tls.crt': base64(certificate), 'tls.key': base64(key) },
+      })
+    }
+    await renew()
+    const ports = [
+      { name: 'https', port: 443, targetPort: 'http', protocol: 'TCP' },
+      { name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' },
+    ]
+    const annotations = { 'spout.dev/tls-secret': 'ended', 'spout.dev/tls-ports': 'https' }
+    await lab.expose('ended', 'web', { ports }, annotations)
+    const vip = await address('ended')
+    const overTls = (place: string, host = 'ended.example.org') =>
+      curl(place, '--cacert', caFile, '--resolve', `${host}:443:${vip}`, `https://${host}/`)
+    const answer = JSON.parse(await soon('an answer over TLS', async () => (await overTls('client')) || null)) as PodAnswer
+    expect(answer.pod).toMatch(/^web-/)
+    expect((await lab.ask(vip))?.client.replace('::ffff:', '')).toBe(CLIENT)
+    expect(await overTls('client', 'other.example.org')).toBe('')
+    expect(await curl('client', `http://${vip}:443/`)).toBe('')
+    const { place } = await placeOfPod('web')
+    await soon('an answer to a pod', async () => (await overTls(place)) || null)
+
+    const serial = async () => {
+      const asked = `openssl s_client -connect ${vip}:443 -servername ended.example.org </dev/null`
+      const words = ['sh', '-c', `${asked} 2>/dev/null | openssl x509 -noout -serial`]
+      return lab.system.lab.must('client', words)
+    }
+    const before = await serial()
+    let failed = 0
+    let asking = true
+    const load = (async () => {
+      while (asking) if ((await overTls('client')) === '') failed++
+    })()
+    await renew()
+    await soon('the next certificate', async () => (await serial()) !== before)
+    asking = false
+    await load
+    expect(failed).toBe(0)
   })
 })
