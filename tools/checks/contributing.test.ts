@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { CONFIGURATION_DRAFTS } from '@spout/custom-resources'
 import { ANNOUNCER_NAMES, CHECK_TYPES } from '@spout/model'
 import { describe, expect, it, test } from 'vitest'
 
@@ -41,14 +42,31 @@ describe.each(ANNOUNCER_NAMES)('announcer %s', (name) => {
   it('has a row in the test matrix', () => {
     expect(textOf('packages/dataplane/src/announcers/announcers.lab.test.ts')).toContain(`describeAnnouncer('${name}'`)
   })
-  it('has a column in the page of announcers', () => {
+  it('has a column in the page of announcers, and a row in that of drivers', () => {
     expect(textOf('docs/announcing.md')).toMatch(new RegExp(String.raw`^\| \|.* \`${name}\` `, 'm'))
+    expect(textOf('docs/drivers.md')).toMatch(
+      new RegExp(String.raw`^\| ${name} \|.*announcers/${name}/README\.md`, 'm'),
+    )
   })
 })
 
 test.each(CHECK_TYPES)('what a check of type %s finds is told to users and in its README', (type) => {
   expect(textOf('docs/native-api.md')).toMatch(new RegExp(String.raw`^\| \`${type}\` \|`, 'm'))
   expect(textOf('packages/dataplane/src/checks/README.md')).toContain(`\`${type}.ts\``)
+})
+
+describe.each(CONFIGURATION_DRAFTS.map(({ kind, plural }) => ({ kind, plural })))('kind $kind of a cluster', (of) => {
+  it('has a row in the README of its intent', () => {
+    expect(textOf('packages/intents/kubernetes-config/README.md')).toContain(`\n| \`${of.kind}\` | `)
+  })
+  it('is among those that are deleted before Spout is', () => {
+    const [, plurals = ''] = /kubectl delete (\S+) --all/.exec(textOf('docs/kubernetes-in-cluster.md')) ?? []
+    expect(plurals.split(',')).toContain(of.plural)
+  })
+  it('is created, and refused, by the real API server in tests', () => {
+    for (const test of ['admission', 'loop'])
+      expect(textOf(`packages/intents/kubernetes-config/src/${test}.contract.test.ts`)).toContain(`'${of.kind}'`)
+  })
 })
 
 test.each(foldersOf('packages/intents'))('intent %s is part of a program', (name) => {

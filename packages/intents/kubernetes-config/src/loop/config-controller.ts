@@ -34,9 +34,8 @@ const AGAIN_MS = 50
 const WORKERS = 4
 
 /**
- * Reconciles AddressPool, NodeGroup, BgpPeer, BgpAdvertisement and TenantQuota objects with the native API, and writes
- * their status. The queue contains keys `kind/name`, and each pass reads both sides. A refusal becomes a condition on
- * its object and delays no other object.
+ * Reconciles objects of the configuration's kinds with the native API, and writes their status. The queue contains keys
+ * `kind/name`, and each pass reads both sides. A refusal becomes a condition on its object and delays no other object.
  *
  * Our finalizer keeps an object until what was created from it is gone, so a missing object is no reason to delete
  * anything.
