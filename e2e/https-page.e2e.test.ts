@@ -1,58 +1,42 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { bundled, issueCertificate, PRODUCT_ENVIRONMENT, run, type Tenant, TestSystem, waitFor } from '@spout/testkit'
+import {
+  bundled,
+  documentedBlocks,
+  documentedCommands,
+  issueCertificate,
+  type PageShell,
+  PRODUCT_ENVIRONMENT,
+  pageShell,
+  type Tenant,
+  TestSystem,
+  waitFor,
+} from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ACME } from './fixtures.ts'
 
 /** What docs/https-and-routes.md says to type, typed: its commands in their order, and every list of routes that it shows. */
 
-const PAGE = readFileSync(path.join(import.meta.dirname, '../docs/https-and-routes.md'), 'utf8')
+const PAGE = 'https-and-routes.md'
+const COMMANDS = documentedCommands(PAGE)
 const PROGRAM = bundled(path.join(import.meta.dirname, '../apps/cli/src/main.ts'))
 /** Of `open sesame`. */
 const HASH = '$2b$10$56J/MIMRCISG9/Dp2POMO.f6Sb9xXl/.LVUI7tfnDpnexAJ5MgOki'
 const ALL_MS = 300_000
 
-interface Typed {
-  readonly command: string
-  /** What the page shows that it prints. */
-  readonly printed: readonly string[]
-}
-
-/** The blocks of a kind, in their order, each with the heading that it is under. */
-function blocks(kind: 'console' | 'json'): readonly { readonly heading: string; readonly lines: readonly string[] }[] {
-  const found: { heading: string; lines: string[] }[] = []
-  let [heading, open] = ['', false]
-  for (const line of PAGE.split('\n')) {
-    if (line.startsWith('```')) {
-      open = line === `\`\`\`${kind}`
-      if (open) found.push({ heading, lines: [] })
-    } else if (open) found.at(-1)!.lines.push(line)
-    else if (/^#+ /.test(line)) heading = line.replace(/^#+ /, '')
-  }
-  return found
-}
-
-function typed(lines: readonly string[]): readonly Typed[] {
-  const all: { command: string; printed: string[] }[] = []
-  for (const line of lines)
-    if (line.startsWith('$ ')) all.push({ command: line.slice(2), printed: [] })
-    else all.at(-1)!.printed.push(line)
-  return all
-}
+/** The first start in a checkout makes bundles. */
+const START_MS = 300_000
 
 let system: TestSystem
 let acme: Tenant
 
-/** Runs a command of the page in a shell whose `spout` is ours, as the tenant; classes are the administrator's. */
+let asTenant: PageShell
+let asAdministrator: PageShell
+
+/** Runs a command of the page as the tenant; classes are the administrator's. */
 async function shell(command: string, input = ''): Promise<{ readonly code: number | null; readonly said: string }> {
-  const { lab, access } = system
-  const token = command.startsWith('spout class ') ? access.admin.token : acme.token
-  const spout = `spout() { ${process.execPath} ${PROGRAM} "$@"; }`
-  const place = `client() { ${lab.argvIn('client', []).join(' ')} "$@"; }`
-  const text = command.replaceAll('./dev spout', 'spout').replaceAll('./dev in client', 'client')
-  const env = { ...PRODUCT_ENVIRONMENT, SPOUT_ENDPOINT: access.endpoint, SPOUT_TOKEN: token, NO_COLOR: '1' }
-  const script = `cd ${lab.directory}\n${spout}\n${place}\n${text}`
-  const { code, stdout, stderr } = await run(['bash', '-c', script], { env, input })
+  const who = command.startsWith('spout class ') ? asAdministrator : asTenant
+  const { code, stdout, stderr } = await who(command, input)
   return { code, said: `${stdout}${stderr}` }
 }
 
@@ -64,7 +48,15 @@ async function mustTake(command: string, input = ''): Promise<void> {
 beforeAll(async () => {
   system = await TestSystem.start({ tenants: [ACME] })
   acme = system.tenants[0]!
-})
+  const { lab, access } = system
+  const shellOf = (token: string) =>
+    pageShell({
+      ...{ directory: lab.directory, lab, programs: { spout: [process.execPath, PROGRAM] } },
+      env: { ...PRODUCT_ENVIRONMENT, SPOUT_ENDPOINT: access.endpoint, SPOUT_TOKEN: token },
+    })
+  asTenant = shellOf(acme.token)
+  asAdministrator = shellOf(access.admin.token)
+}, START_MS)
 afterAll(() => system?.destroy())
 
 const routesOf = (text: string): readonly object[] => {
@@ -84,30 +76,29 @@ const compared = (text: string, vip: string): string =>
     .trim()
 
 it('"See it" prints what it shows', { timeout: ALL_MS }, async () => {
-  const [list] = blocks('json').filter(({ heading }) => heading === 'A route')
+  const [list] = documentedBlocks(PAGE, 'json').filter(({ heading }) => heading === 'A route')
   writeFileSync(path.join(system.lab.directory, 'shop.json'), list!.lines.join('\n'))
   let vip = ''
-  for (const { lines } of blocks('console').filter(({ heading }) => heading === 'See it'))
-    for (const step of typed(lines)) {
-      const command = step.command.replaceAll('198.51.100.16', vip)
-      if (step.printed.length === 0) {
-        await mustTake(command)
-        const { items } = await system.api<{ items: readonly { id: string; vips: readonly { address: string }[] }[] }>(
-          acme,
-          'GET',
-          '/load-balancers',
-        )
-        vip = items[0]!.vips[0]!.address
-        await system.active(acme, items[0]!.id)
-        continue
-      }
-      // A tenth of the requests for `/cart` goes to the other member.
-      const wanted = compared(step.printed.join('\n'), vip)
-      const said = async () => compared((await shell(command)).said, vip)
-      await waitFor(async () => (await said()) === wanted, { what: `${command} to print ${wanted}` }).catch(async () =>
-        expect(await said(), command).toBe(wanted),
+  for (const step of COMMANDS.filter(({ heading }) => heading === 'See it')) {
+    const command = step.command.replaceAll('198.51.100.16', vip)
+    if (step.printed.length === 0) {
+      await mustTake(command)
+      const { items } = await system.api<{ items: readonly { id: string; vips: readonly { address: string }[] }[] }>(
+        acme,
+        'GET',
+        '/load-balancers',
       )
+      vip = items[0]!.vips[0]!.address
+      await system.active(acme, items[0]!.id)
+      continue
     }
+    // A tenth of the requests for `/cart` goes to the other member.
+    const wanted = compared(step.printed.join('\n'), vip)
+    const said = async () => compared((await shell(command)).said, vip)
+    await waitFor(async () => (await said()) === wanted, { what: `${command} to print ${wanted}` }).catch(async () =>
+      expect(await said(), command).toBe(wanted),
+    )
+  }
 })
 
 it('every other command of the page is taken', { timeout: ALL_MS }, async () => {
@@ -125,9 +116,7 @@ it('every other command of the page is taken', { timeout: ALL_MS }, async () => 
     'spout certificate create mail --chain mail.crt --key mail.key',
   ]
   for (const command of prepared) await mustTake(command)
-  const steps = blocks('console')
-    .filter(({ heading }) => heading !== 'See it')
-    .flatMap(({ lines }) => typed(lines))
+  const steps = COMMANDS.filter(({ heading }) => heading !== 'See it')
   expect(steps.length).toBeGreaterThan(10)
   for (const step of steps) {
     const [, file] = /^cat (\S+)$/.exec(step.command) ?? []
@@ -142,7 +131,7 @@ it('every list of routes of the page is taken, and nodes carry it', { timeout: A
   for (const pool of ['next', 'static', 'auth']) await mustTake(`spout pool create shop ${pool} --protocol http`)
   const { items } = await system.api<{ items: readonly { id: string; name: string }[] }>(acme, 'GET', '/load-balancers')
   const shop = items.find(({ name }) => name === 'shop')!
-  for (const { lines } of blocks('json')) {
+  for (const { lines } of documentedBlocks(PAGE, 'json')) {
     const routes = routesOf(lines.join('\n').replaceAll('"…"', `"${usersId}"`))
     await mustTake('spout listener set shop web --routes -', JSON.stringify(routes))
     await system.active(acme, shop.id)

@@ -3,7 +3,10 @@
  * product.
  */
 export { bundled } from './bundles/bundled.ts'
-export * from './documented.ts'
+export * from './documents/blocks.ts'
+export * from './documents/page-shell.ts'
+export * from './documents/typed-page.ts'
+export * from './documents/yaml-blocks.ts'
 export * from './fault-figures.ts'
 export * from './kubernetes/api.ts'
 export * from './kubernetes/build.ts'

@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
-
-const DOCS = path.join(import.meta.dirname, '../../../docs')
+import { documentedBlocks } from './blocks.ts'
 
 /** The blocks of YAML of a page of the docs, in their order. */
 export const documentedYaml = (page: string): readonly string[] =>
-  [...readFileSync(path.join(DOCS, page), 'utf8').matchAll(/```yaml\n(.*?)```/gs)].map(([, text = '']) => text)
+  documentedBlocks(page, 'yaml').map(({ lines }) => `${lines.join('\n')}\n`)
 
 /** The block of YAML of a page that contains this text. @throws Error when there is none */
 export function documented(page: string, containing: string): string {

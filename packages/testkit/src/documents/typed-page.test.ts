@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { documentedCommands, TypedPage } from './typed-page.ts'
+
+const PAGE = 'certificates.md'
+const page = (code = 0) => new TypedPage(PAGE, async (command) => ({ code, stdout: command, stderr: code ? 'no' : '' }))
+
+test('a page has commands, each with its heading and what it prints', () => {
+  expect(documentedCommands(PAGE)[0]).toEqual({
+    heading: 'Certificates',
+    command: 'spout certificate create web --chain web.crt --key web.key',
+    printed: [],
+  })
+  const [claim] = documentedCommands('dns.md').filter(({ command }) => command.startsWith('spout domain claim'))
+  expect(claim?.printed[0]).toBe('Publish this record, and keep it:')
+})
+
+test('commands are typed in their order, and what was neither typed nor left out is told', async () => {
+  const typed = page()
+  expect(await typed.type('spout certificate create')).toEqual({
+    said: 'spout certificate create web --chain web.crt --key web.key',
+    shown: '',
+  })
+  expect((await typed.type('spout certificate create')).said).toContain(' inner-ca ')
+  typed.leaveOut('spout', 'a reason')
+  expect(typed.left).toEqual(['htpasswd -B -c staff joe'])
+})
+
+test('a command that fails, one that the page lacks, and one left out that it lacks are errors', async () => {
+  await expect(page(3).type('spout')).rejects.toThrow(`docs/${PAGE}: spout certificate create web`)
+  await expect(page().type('docker')).rejects.toThrow(`docs/${PAGE}: no command left begins with docker`)
+  expect(() => page().leaveOut('docker', 'no registry')).toThrow('no registry')
+})
