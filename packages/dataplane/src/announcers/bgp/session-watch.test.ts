@@ -16,6 +16,7 @@ const session = (changes: Partial<BgpSession> = {}): BgpSession => ({
   bfd: 'up',
   bfdSince: null,
   bfdTimers: null,
+  replaceable: false,
   holdTimeS: 9,
   keepaliveTimeS: 3,
   ...changes,
