@@ -73,7 +73,7 @@ it('throws when the server is older than what it sent before', async () => {
   put('s5')
   await waitFor(() => reflector.identity('a/s5') !== undefined, { what: 's5' })
   server.store.restore(state)
-  await expect(reflector.isGone(object, 'u1')).rejects.toThrow(/told .* before/)
+  await expect(reflector.isGone(object, 'u1')).rejects.toThrow(/sent .* before/)
 })
 
 it('throws when another cluster answers', async () => {
