@@ -96,7 +96,7 @@ describe('a bad line', () => {
     [request('route', { changes: [{ do: 'replace', to: '192.0.2.1/33', table: 5 }] }), /is not a prefix$/],
     [request('route', { changes: [{ do: 'replace', to: '::/0', via: '192.0.2.1', table: 5 }] }), /another family/],
     [request('addr', { changes: [{ do: 'add', dev: 'lo', address: '192.0.2.1', prefix: 40 }] }), /^prefix is not from/],
-    [request('announce', { dev: 'lo', addresses: ['x'], count: 1, intervalMs: 1 }), /something that is not an address$/],
+    [request('announce', { dev: 'lo', addresses: ['x'], count: 1, intervalMs: 1 }), /is not an address$/],
     [request('conntrack-delete', {}), /^services is missing$/],
     [request('conntrack-delete', { services: 7 }), /^services is not a list$/],
     [
