@@ -15,6 +15,7 @@ import {
 import { ACCESS, withoutReasons } from './rbac/manifests.ts'
 import {
   CONFIG_RULES,
+  CONNECTOR_GATEWAY_RULES,
   CONNECTOR_INGRESS_RULES,
   CONNECTOR_LEASE_RULES,
   CONNECTOR_LOAD_BALANCER_RULES,
@@ -269,5 +270,32 @@ describe('the account of the connector', () => {
     const still = NEVER.filter(([method, where]) => !(method === 'GET' && where === '/api/v1/namespaces'))
     expect(await allowed(token, [...still, ...OF_CONFIG])).toEqual([])
     expect(await rightsOf(token, 'default')).toEqual(textsOf([...OF_THE_CONNECTOR, ...CONNECTOR_NAMESPACE_RULES]))
+    await bed.api.delete(`${RBAC}/clusterrolebindings/spout-connector-namespaces`)
+    await bed.until('the rights to go', async () => (await allowed(token, [['GET', '/api/v1/namespaces']])).length === 0)
+  })
+
+  test('with the rights for Gateways it can read Gateway API and write statuses, and still nothing else', async () => {
+    const token = await bed.tokenOf('connector')
+    for (const object of ACCESS['connector-gateways-access'] ?? [])
+      await bed.api.create<object>(`${RBAC}/${object.kind.toLowerCase()}s`, withoutReasons(object))
+    const gateways = '/apis/gateway.networking.k8s.io/v1'
+    const routes = `${gateways}/namespaces/default/httproutes`
+    const gained: typeof NEVER = [
+      ['GET', `${gateways}/gateways`],
+      ['GET', `${gateways}/httproutes`],
+      ['PATCH', `${routes}/any/status`, {}],
+    ]
+    await bed.until('the rights to be known', async () => (await allowed(token, gained)).length === gained.length)
+    const never: typeof NEVER = [
+      ['POST', routes, { metadata: { name: 'thief' } }],
+      ['PATCH', `${routes}/any`, {}],
+      ['DELETE', `${routes}/any`],
+      ['DELETE', `${gateways}/namespaces/default/gateways/any`],
+      ['PATCH', `${gateways}/gatewayclasses/any`, {}],
+      ['POST', `${gateways}/namespaces/default/referencegrants`, { metadata: { name: 'thief' } }],
+    ]
+    const still = NEVER.filter(([method, where]) => !(method === 'GET' && where === '/api/v1/namespaces'))
+    expect(await allowed(token, [...still, ...never, ...OF_CONFIG])).toEqual([])
+    expect(await rightsOf(token, 'default')).toEqual(textsOf([...OF_THE_CONNECTOR, ...CONNECTOR_GATEWAY_RULES]))
   })
 })
