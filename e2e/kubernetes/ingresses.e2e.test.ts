@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { waitFor } from '@spout/testkit'
+import { powerOff, waitFor } from '@spout/testkit'
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bothTakePart, shownVip } from '../announcing-group.ts'
 import { type PodAnswer, type ServiceLab, startServiceLab } from './service-lab.ts'
 import { serviceBody, servicesIn } from './services.ts'
 import { startWorkload } from './workloads.ts'
@@ -171,6 +172,8 @@ describe('Ingresses on a real Kubernetes', () => {
       redirect: 'http://outside.example.org/start',
     })
     expect(await appOf('http://outside.example.org/start')).toBe('web')
+    // Six Ingresses, each with a host of its own.
+    expect(await lab.loadBalancers()).toHaveLength(1)
   })
 
   it('ask an authorizer of the cluster, send clients to sign in, and open nothing when it is gone', async () => {
@@ -268,22 +271,19 @@ describe('Ingresses on a real Kubernetes', () => {
     expect(failed).toBe(0)
   })
 
-  it('beside them, a Service ends TLS with the certificate of a Secret', async () => {
-    const ports = [{ name: 'https', port: 8443, targetPort: 'http', protocol: 'TCP' }]
-    await lab.expose('ended', 'web', { ports }, { 'spout.dev/tls-secret': 'shop-tls' })
-    const own = await until('its address', async () => lab.addressOf(await lab.service('ended')) || null)
-    const trusted = ['--cacert', caFile, '--resolve', `shop.example.org:8443:${own}`]
-    const argv = ['curl', '--silent', '--max-time', '5', ...trusted, 'https://shop.example.org:8443/']
-    const answer = await until('its pod', async () => {
-      const { code, stdout } = await lab.system.lab.run('client', argv)
-      return code === 0 && (JSON.parse(stdout) as PodAnswer)
-    })
-    expect(answer.pod).toMatch(/^web-/)
-  })
-
   it('leave an address with the others that share it', async () => {
     await lab.cluster.api.delete(`${INGRESSES}/blog`)
     await until('404', async () => (await curl('http://blog.example.org/')).status === 404)
     expect(await appOf('https://shop.example.org/')).toBe('web')
+  })
+
+  it('go on at the other node, with their certificate, when the one that has the address loses its power', async () => {
+    await bothTakePart(lab.system)
+    const before = await fingerprint()
+    const own = (await lab.loadBalancers()).find(({ vips }) => vips[0]?.address === address)
+    const owner = await until('an owner', async () => (await shownVip(lab.system, own!)).owners[0])
+    await powerOff(lab.system.lab, owner)
+    await until('HTTPS at the other node', async () => (await appOf('https://shop.example.org/cart/1')) === 'cart')
+    expect(await fingerprint()).toBe(before)
   })
 })
