@@ -151,6 +151,16 @@ describe.each([
   })
 })
 
+it('leaves no load balancer of a cluster in its subnet, and those of others', async () => {
+  const nodes = [node(1)]
+  for (const name of ['kube_service_one_a', 'kube_service_one_b', 'kube_service_two_a'])
+    await asked('create', { name, nodes })
+  const swept = await asked<readonly string[]>('sweep', { name: 'kube_service_one' })
+  expect([...swept].sort()).toEqual(['kube_service_one_a', 'kube_service_one_b'])
+  expect(await asked('sweep', { name: 'kube_service_one' })).toEqual([])
+  expect(await asked('delete', { name: 'kube_service_two_a' })).toMatchObject({ poolGone: true })
+})
+
 it('reports a refusal with its reason', async () => {
   const { code, stderr } = await told('create', { name: 'bad', nodes: [{ name: 'x', address: '127.0.0.1' }] })
   expect(code).toBe(1)

@@ -29,7 +29,6 @@ export async function startCloudProviderLab() {
   const cluster = await KubernetesCluster.start(lab, { segment: 'tenant-a' })
   await Promise.all(['worker1', 'worker2'].map((name) => cluster.addNode(name)))
   const cloudConfig = path.join(lab.directory, 'cloud.conf')
-  writeFileSync(cloudConfig, await cloudConfigOf(system, tenant), { mode: 0o600 })
   const argv = [
     program,
     '--cloud-provider=openstack',
@@ -40,7 +39,14 @@ export async function startCloudProviderLab() {
     '--leader-elect=false',
     '--secure-port=0',
   ]
-  await lab.start('host', 'cloud-provider', argv, { readyText: 'Started "service-lb-controller"' })
+  const start = async (config: string) => {
+    const running = lab.process('cloud-provider')
+    if (running !== null) await lab.stop(running)
+    writeFileSync(cloudConfig, config, { mode: 0o600 })
+    await lab.start('host', 'cloud-provider', argv, { readyText: 'Started "service-lb-controller"' })
+  }
+  const documented = await cloudConfigOf(system, tenant)
+  await start(documented)
   const client = await Caller.start(lab, 'client')
 
   const service = (name: string) => cluster.api.get<BalancedService>(`${SERVICES}/${name}`)
@@ -61,6 +67,10 @@ export async function startCloudProviderLab() {
     service,
     ask,
     loadBalancers,
+    /** Starts cloud-provider-openstack again with more settings in the section `[LoadBalancer]` of its configuration. */
+    startAgain: (settings: readonly string[]) => start(`${documented}${settings.join('\n')}\n`),
+    /** Starts it again with another configuration. */
+    startWith: start,
     /** The load balancer that a Service of the namespace `default` has. */
     loadBalancerOf: async (name: string): Promise<ShownLoadBalancer | undefined> =>
       (await loadBalancers(`?name=kube_service_${CLUSTER_NAME}_default_${name}`))[0],
@@ -71,6 +81,12 @@ export async function startCloudProviderLab() {
       cluster.api.create<BalancedService>(SERVICES, serviceBody(name, app, spec, annotations)),
     change: (name: string, body: object) => cluster.api.patch<BalancedService>(`${SERVICES}/${name}`, body),
     remove: (name: string) => cluster.api.delete(`${SERVICES}/${name}`),
+    /** The address of a Service once it has one. */
+    addressOf: (name: string) =>
+      waitFor(async () => (await service(name)).status?.loadBalancer?.ingress?.[0]?.ip ?? null, {
+        what: `${name} to have an address`,
+        timeoutMs: 60_000,
+      }),
     /** The address of a Service once it answers on it, other than `not`. */
     answering: (name: string, not = '') =>
       waitFor(
@@ -93,6 +109,7 @@ export type CloudProviderLab = Awaited<ReturnType<typeof startCloudProviderLab>>
 /** What the documentation's page says. */
 async function cloudConfigOf(system: TestSystem, tenant: Tenant): Promise<string> {
   const { endpoint } = system.access
+  await clusterUser(system, tenant)
   const { id, secret } = await applicationCredential(system, tenant)
   return `[Global]
 auth-url=${endpoint}/identity/v3
@@ -109,13 +126,43 @@ monitor-max-retries=1
 `
 }
 
-async function applicationCredential(system: TestSystem, { projectId, project }: Tenant) {
-  const { admin, endpoint } = system.access
-  const user = { name: 'cluster', password: 'in-the-lab' }
+/**
+ * As Gardener's extension for OpenStack writes it (gardener-extension-provider-openstack, chart `cloud-provider-config`),
+ * but for the times of the monitor: a user's password instead of a credential, and a class for each floating pool.
+ */
+export const gardenersCloudConfig = ({
+  system,
+  tenant,
+}: Pick<CloudProviderLab, 'system' | 'tenant'>): string => `[Global]
+auth-url="${system.access.endpoint}/identity/v3"
+domain-name="Default"
+tenant-name="${tenant.project}"
+username="${USER.name}"
+password="${USER.password}"
+[LoadBalancer]
+create-monitor=true
+monitor-delay="1s"
+monitor-timeout="1s"
+monitor-max-retries=1
+lb-version="v2"
+lb-provider="amphora"
+floating-network-id="${system.publicPoolId}"
+subnet-id="${tenant.subnetId}"
+[LoadBalancerClass "outside"]
+floating-network-id="${system.publicPoolId}"
+`
+
+const USER = { name: 'cluster', password: 'in-the-lab' } as const
+
+const clusterUser = (system: TestSystem, { projectId }: Tenant) => {
   const roles = [{ projectId, role: 'load-balancer_member' }]
-  const { id } = await system.api<{ id: string }>(admin, 'POST', '/users', { ...user, roles })
-  const login = { userName: user.name, password: user.password, projectName: project }
-  const { token } = await callApi<{ token: string }>(endpoint, '', 'POST', '/tokens', login)
+  return system.api(system.access.admin, 'POST', '/users', { ...USER, roles })
+}
+
+async function applicationCredential(system: TestSystem, { project }: Tenant) {
+  const { endpoint } = system.access
+  const login = { userName: USER.name, password: USER.password, projectName: project }
+  const { token, userId: id } = await callApi<{ token: string; userId: string }>(endpoint, '', 'POST', '/tokens', login)
   const answer = await fetch(`${endpoint}/identity/v3/users/${id}/application_credentials`, {
     method: 'POST',
     headers: { 'x-auth-token': token, 'content-type': 'application/json' },

@@ -1,12 +1,13 @@
 import { LONGEST_BUILD_MS, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLIENT } from '../fixtures.ts'
-import { type CloudProviderLab, startCloudProviderLab } from './cloud-provider-lab.ts'
+import { type CloudProviderLab, gardenersCloudConfig, startCloudProviderLab } from './cloud-provider-lab.ts'
 import { startWorkload } from './workloads.ts'
 
 const WORKERS = ['10.0.0.32', '10.0.0.33']
 const EXCLUDED = 'node.kubernetes.io/exclude-from-external-load-balancers'
 const INTERNAL = 'service.beta.kubernetes.io/openstack-internal-load-balancer'
+const LOAD_BALANCER = 'loadbalancer.openstack.org'
 const HTTP = { name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }
 
 let lab: CloudProviderLab
@@ -31,6 +32,26 @@ const reaches = (name: string, wanted: readonly string[]) =>
     timeoutMs: 60_000,
   })
 
+/** Annotations of cloud-provider-openstack. */
+const named = (annotations: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(annotations).map(([name, value]) => [`${LOAD_BALANCER}/${name}`, value]))
+
+interface SecurityGroup {
+  readonly name: string
+  readonly security_group_rules: readonly object[]
+}
+
+/** The security groups that cloud-provider-openstack made for a Service. */
+async function groupsOf(service: string): Promise<readonly SecurityGroup[]> {
+  const { endpoint } = lab.system.access
+  const headers = { 'x-auth-token': lab.tenant.token }
+  const answer = await fetch(`${endpoint}/network/v2.0/security-groups`, { headers })
+  const { security_groups: groups } = (await answer.json()) as { security_groups: readonly SecurityGroup[] }
+  return groups.filter(({ name }) => name.startsWith('lb-sg-') && name.endsWith(`-default-${service}`))
+}
+
+const atLeastOne = <T>(found: readonly T[]): readonly T[] | null => (found.length > 0 ? found : null)
+
 const up = WORKERS.map((address) => `${address} up`)
 
 const refused = (address: string, port = 80) =>
@@ -38,6 +59,19 @@ const refused = (address: string, port = 80) =>
     what: `nobody to answer at ${address}`,
     timeoutMs: 60_000,
   })
+
+/** What the API of load balancers shows of one beside what all tests look at. */
+interface Settings {
+  readonly classId?: string
+  readonly listeners: readonly {
+    readonly protocol: string
+    readonly connectionLimit: number | null
+    readonly timeouts: { readonly clientMs: number }
+  }[]
+  readonly pools: readonly { readonly protocol: string }[]
+}
+
+const settingsOf = async (name: string): Promise<Settings> => (await lab.loadBalancerOf(name)) as unknown as Settings
 
 describe('Services kept by cloud-provider-openstack', () => {
   it('are load balancers over all nodes, with a floating IP', async () => {
@@ -119,6 +153,101 @@ describe('Services kept by cloud-provider-openstack', () => {
     const addresses = await Promise.all(names.map((name) => lab.answering(name)))
     expect(new Set(addresses).size).toBe(10)
     await Promise.all(names.map((name) => lab.remove(name)))
+  })
+
+  it('share a load balancer, which stays when the second goes', async () => {
+    const address = await lab.answering('web')
+    const owner = await lab.loadBalancerOf('web')
+    const ports = [{ ...HTTP, port: 8081 }]
+    await lab.expose('second', 'single', { ports }, { [`${LOAD_BALANCER}/load-balancer-id`]: owner?.id ?? '' })
+    const answer = await waitFor(() => lab.ask(address, 8081), { what: 'the second to answer', timeoutMs: 60_000 })
+    expect(answer.node).toBe('worker1')
+    expect(await lab.loadBalancerOf('second')).toBeUndefined()
+    await lab.remove('second')
+    await refused(address, 8081)
+    expect(await lab.ask(address)).not.toBeNull()
+    expect((await lab.loadBalancerOf('web'))?.id).toBe(owner?.id)
+  })
+
+  it('have the headers, time-outs and limits that annotations name', async () => {
+    const annotations = { 'x-forwarded-for': 'true', 'timeout-client-data': '30000', 'connection-limit': '1000' }
+    await lab.expose('annotated', 'web', {}, named(annotations))
+    const address = await lab.answering('annotated')
+    expect(await lab.ask(address)).toMatchObject({ forwardedFor: CLIENT })
+    expect((await settingsOf('annotated')).listeners).toMatchObject([
+      { protocol: 'http', connectionLimit: 1000, timeouts: { clientMs: 30_000 } },
+    ])
+    await lab.remove('annotated')
+  })
+
+  it('send the PROXY protocol, which these pods refuse', async () => {
+    await lab.expose('proxied', 'web', {}, named({ 'proxy-protocol': 'true' }))
+    const address = await lab.addressOf('proxied')
+    await waitFor(
+      async () => {
+        const answer = await lab.client.http(address, 80)
+        return answer.ok && answer.value.status === 400
+      },
+      { what: 'a pod to refuse the request', timeoutMs: 60_000 },
+    )
+    expect((await settingsOf('proxied')).pools).toMatchObject([{ protocol: 'tcp-proxy-v1' }])
+    await lab.remove('proxied')
+  })
+
+  it('are of the class that flavor-id names', async () => {
+    const { admin } = lab.system.access
+    const { id } = await lab.system.api<{ id: string }>(admin, 'POST', '/load-balancer-classes', { name: 'small' })
+    await lab.expose('classed', 'web', {}, named({ 'flavor-id': id }))
+    await lab.answering('classed')
+    expect((await settingsOf('classed')).classId).toBe(id)
+    await lab.remove('classed')
+  })
+
+  it('are made by a call for each object', async () => {
+    await lab.startAgain(['provider-requires-serial-api-calls=true'])
+    await lab.expose('serial', 'web')
+    await lab.answering('serial')
+    await reaches('serial', up)
+    await lab.remove('serial')
+  })
+
+  it('get security groups, which go with them', async () => {
+    // Instances have no ports here, so nothing but the groups follows from it.
+    await Promise.all(
+      ['worker1', 'worker2'].map((name, at) =>
+        lab.cluster.api.patch(`/api/v1/nodes/${name}`, {
+          spec: { providerID: `openstack:///00000000-0000-4000-8000-00000000000${at}` },
+        }),
+      ),
+    )
+    await lab.startAgain(['manage-security-groups=true'])
+    await lab.expose('grouped', 'web')
+    await lab.answering('grouped')
+    const [group] = await waitFor(async () => atLeastOne(await groupsOf('grouped')), {
+      what: 'the group of the Service',
+      timeoutMs: 60_000,
+    })
+    const nodePort = (await lab.service('grouped')).spec?.ports?.[0]?.nodePort
+    expect(group?.security_group_rules).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ direction: 'ingress', protocol: 'tcp', port_range_min: nodePort }),
+      ]),
+    )
+    await lab.remove('grouped')
+    await waitFor(async () => (await groupsOf('grouped')).length === 0, {
+      what: 'the group to be gone',
+      timeoutMs: 60_000,
+    })
+    await lab.startAgain([])
+  })
+
+  it('are kept with the configuration that Gardener writes, which logs in by password', async () => {
+    await lab.startWith(gardenersCloudConfig(lab))
+    await lab.expose('shoot', 'web', {}, named({ class: 'outside' }))
+    await lab.answering('shoot')
+    await reaches('shoot', up)
+    await lab.remove('shoot')
+    await lab.startAgain([])
   })
 
   it('leave nothing behind', async () => {

@@ -42,6 +42,7 @@ var verbs = map[string]func(context.Context, *cloud, service) (any, error){
 	"retag":    retag,
 	"show":     show,
 	"delete":   remove,
+	"sweep":    sweep,
 }
 
 func main() {
