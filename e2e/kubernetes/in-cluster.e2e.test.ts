@@ -356,6 +356,52 @@ describe('Spout in the cluster that it serves', () => {
     expect(await lab.ask(address)).toBeNull()
   })
 
+  it('one with members by address, of Services by label and of an EndpointSlice is reached at all of them', async () => {
+    for (const name of ['labelled', 'sliced']) {
+      await startWorkload(lab, { name, replicas: 1 })
+      await lab.kubectl('create', 'service', 'clusterip', name, '--tcp=80:8080')
+    }
+    const ofSliced = ['get', 'endpointslices', '-l', 'kubernetes.io/service-name=sliced', '-o', 'name'] as const
+    const slice = await waitFor(async () => (await lab.kubectl(...ofSliced)).trim().split('/')[1], { what: 'a slice' })
+    const [web] = await lab.cluster.pods('app=web')
+    const object = (defaultPool: string) =>
+      JSON.stringify({
+        ...{ apiVersion: 'spout.dev/v1', kind: 'LoadBalancer', metadata: { name: 'all', namespace: 'default' } },
+        spec: {
+          listeners: [{ protocol: 'tcp', port: 80, defaultPool }],
+          pools: [
+            {
+              ...{ name: 'all', protocol: 'tcp', members: [{ address: web?.status?.podIP, port: 8080 }] },
+              membersFrom: [
+                { services: { matchLabels: { app: 'labelled' }, port: 80 } },
+                { endpointSlice: { name: slice, port: 8080 } },
+              ],
+            },
+          ],
+        },
+      })
+    // The API server itself refuses what contradicts itself.
+    await expect(lab.apply(object('none'))).rejects.toThrow('defaultPool of a listener is not the name of a pool')
+    await lab.apply(object('all'))
+    const address = await waitFor(
+      async () => (await lab.kubectl('get', 'lb', 'all', '-o', 'jsonpath={.status.addresses[0]}')).trim() || null,
+      { what: 'its address', timeoutMs: 60_000 },
+    )
+    const answered = new Set<string>()
+    await waitFor(
+      async () => {
+        const answer = await lab.ask(address)
+        if (answer !== null)
+          answered.add(answer.pod === web?.metadata.name ? 'address' : (answer.pod.split('-')[0] ?? ''))
+        return answered.size === 3
+      },
+      { what: 'all three to answer' },
+    )
+    expect([...answered].sort()).toEqual(['address', 'labelled', 'sliced'])
+    await lab.kubectl('delete', 'lb', 'all')
+    expect(await lab.ask(address)).toBeNull()
+  })
+
   it('a node whose power is lost gives its addresses to the other', async () => {
     const address = await lab.answering('web')
     const owner = await lab.owner('default/web')
