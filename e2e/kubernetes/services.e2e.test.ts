@@ -320,7 +320,9 @@ describe('ports that the proxy carries', () => {
     const vip = await address('ended')
     const overTls = (place: string, host = 'ended.example.org') =>
       curl(place, '--cacert', caFile, '--resolve', `${host}:443:${vip}`, `https://${host}/`)
-    const answer = JSON.parse(await soon('an answer over TLS', async () => (await overTls('client')) || null)) as PodAnswer
+    const answer = JSON.parse(
+      await soon('an answer over TLS', async () => (await overTls('client')) || null),
+    ) as PodAnswer
     expect(answer.pod).toMatch(/^web-/)
     expect((await lab.ask(vip))?.client.replace('::ffff:', '')).toBe(CLIENT)
     expect(await overTls('client', 'other.example.org')).toBe('')

@@ -271,7 +271,10 @@ describe('the account of the connector', () => {
     expect(await allowed(token, [...still, ...OF_CONFIG])).toEqual([])
     expect(await rightsOf(token, 'default')).toEqual(textsOf([...OF_THE_CONNECTOR, ...CONNECTOR_NAMESPACE_RULES]))
     await bed.api.delete(`${RBAC}/clusterrolebindings/spout-connector-namespaces`)
-    await bed.until('the rights to go', async () => (await allowed(token, [['GET', '/api/v1/namespaces']])).length === 0)
+    await bed.until(
+      'the rights to go',
+      async () => (await allowed(token, [['GET', '/api/v1/namespaces']])).length === 0,
+    )
   })
 
   test('with the rights for Gateways it can read Gateway API and write statuses, and still nothing else', async () => {

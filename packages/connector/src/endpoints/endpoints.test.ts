@@ -75,16 +75,19 @@ describe('endpoints of a port', () => {
     ['udp', 4096, 5904],
     ['tcp-proxy-v2', 10_000, 0],
     ['http', 10_000, 0],
-  ] as const)('of ten thousand a pool of protocol %s has the first %i, and tells of the rest', (protocol, most, rest) => {
-    const all = Array.from({ length: 100 }, (_, at) =>
-      slice(
-        'web',
-        Array.from({ length: 100 }, (__, host) => endpoint(`10.1.${at}.${host + 1}`)),
-        { name: `s${at}` },
-      ),
-    )
-    const { members, leftOut } = endpointMembers(all, http, { ...request, protocol })
-    expect([members.length, leftOut]).toEqual([most, rest])
-    expect([members[0]?.address, members[4095]?.address]).toEqual(['10.1.0.1', '10.1.40.96'])
-  })
+  ] as const)(
+    'of ten thousand a pool of protocol %s has the first %i, and tells of the rest',
+    (protocol, most, rest) => {
+      const all = Array.from({ length: 100 }, (_, at) =>
+        slice(
+          'web',
+          Array.from({ length: 100 }, (__, host) => endpoint(`10.1.${at}.${host + 1}`)),
+          { name: `s${at}` },
+        ),
+      )
+      const { members, leftOut } = endpointMembers(all, http, { ...request, protocol })
+      expect([members.length, leftOut]).toEqual([most, rest])
+      expect([members[0]?.address, members[4095]?.address]).toEqual(['10.1.0.1', '10.1.40.96'])
+    },
+  )
 })
