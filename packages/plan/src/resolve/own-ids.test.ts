@@ -31,7 +31,12 @@ const documentOf = ({ listeners, pools }: typeof parts extends fc.Arbitrary<infe
 })
 
 test('what is known of a version before makes no difference, whatever changes', () => {
-  const change = fc.record({ at: fc.nat(4), remove: fc.nat(2), add: fc.array(number, { maxLength: 2 }), again: fc.boolean() })
+  const change = fc.record({
+    at: fc.nat(4),
+    remove: fc.nat(2),
+    add: fc.array(number, { maxLength: 2 }),
+    again: fc.boolean(),
+  })
   fc.assert(
     fc.property(parts, change, change, parts, (first, routes, members, others) => {
       const before = documentOf(first)
