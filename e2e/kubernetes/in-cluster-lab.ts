@@ -1,18 +1,33 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
-import { Caller, type Kubernetes, KubernetesCluster, Lab, must, waitFor } from '@spout/testkit'
+import {
+  bundled,
+  Caller,
+  type Kubernetes,
+  KubernetesCluster,
+  Lab,
+  must,
+  type PageShell,
+  PRODUCT_ENVIRONMENT,
+  pageShell,
+  TypedPage,
+  waitFor,
+} from '@spout/testkit'
 import type { PodAnswer } from './service-lab.ts'
 import type { BalancedService } from './services.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
-export const INSTALLATION = path.join(ROOT, 'deploy/kubernetes/spout.yaml')
-const IMAGE = 'spout:0.1.0'
+const SPOUT_COMMAND = bundled(path.join(ROOT, 'apps/cli/src/main.ts'))
+/** In the registry of the page, where an administrator has pushed it. */
+const IMAGE = 'registry.example.net/spout'
+/** Of the page whose commands the test types. */
+const PAGE = 'kubernetes-in-cluster.md'
 export const WORKERS = ['worker1', 'worker2'] as const
 const SPOUT = 'spout'
 
 /**
  * A cluster whose nodes are on the fabric, reachable by clients, and without Spout: everything of Spout comes from
- * `spout.yaml`. The image is the repository, started by the image's own entry point.
+ * `spout.yaml`, by the commands of the page. The image is the repository, started by the image's own entry point.
  */
 export async function startInClusterLab() {
   const lab = await Lab.create()
@@ -28,6 +43,7 @@ export async function startInClusterLab() {
     metadata: { name: 'local' },
     spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: volume } },
   })
+  const shell = administratorsShell(lab, cluster)
   const kubectl = (...words: readonly string[]) => must([...cluster.kubectl, ...words])
   const pods = (component: string) => cluster.pods(`app.kubernetes.io/component=${component}`, SPOUT)
   const ask = async (address: string): Promise<PodAnswer | null> => {
@@ -49,6 +65,9 @@ export async function startInClusterLab() {
     /** Directory of the control plane's volume. */
     volume,
     kubectl,
+    /** The page, whose commands an administrator types in a checkout. */
+    page: new TypedPage(PAGE, shell),
+    shell,
     pods,
     ask,
     service,
@@ -81,6 +100,19 @@ export async function startInClusterLab() {
 }
 
 export type InClusterLab = Awaited<ReturnType<typeof startInClusterLab>>
+
+/** A checkout on a machine outside the cluster, whose loopback addresses are its own. */
+function administratorsShell(lab: Lab, cluster: KubernetesCluster): PageShell {
+  const directory = path.join(lab.directory, 'checkout')
+  mkdirSync(directory)
+  symlinkSync(path.join(ROOT, 'deploy'), path.join(directory, 'deploy'))
+  const [program = '', role = ''] = cluster.kubectl
+  return pageShell({
+    ...{ directory, lab, place: 'node1' },
+    programs: { kubectl: [program, role], node: [process.execPath], spout: [process.execPath, SPOUT_COMMAND] },
+    env: { ...PRODUCT_ENVIRONMENT, KUBECONFIG: cluster.kubeconfigFile },
+  })
+}
 
 interface ShownLoadBalancer extends Kubernetes.KubernetesObject {
   readonly spec: { readonly name: string }

@@ -2,7 +2,8 @@ import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { documented, type Kubernetes, must, productUnit, recordFault, run, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { INSTALLATION, type InClusterLab, startInClusterLab, WORKERS } from './in-cluster-lab.ts'
+import { type InClusterLab, startInClusterLab, WORKERS } from './in-cluster-lab.ts'
+import { withoutFigures } from './page-lines.ts'
 import { askPolitely } from './polite-client.ts'
 import type { BalancedService } from './services.ts'
 import { startWorkload } from './workloads.ts'
@@ -10,10 +11,18 @@ import { startWorkload } from './workloads.ts'
 let lab: InClusterLab
 beforeAll(async () => {
   lab = await startInClusterLab()
+  lab.page.leaveOut('docker', 'there is neither a container engine nor a registry; the lab has what both would bring')
 }, 900_000)
 afterAll(() => lab?.destroy())
 
 const nodeAddress = (name: string): string => lab.cluster.node(name).addresses[0]
+
+/** Types a command of the page until it prints what the page shows, but for figures. */
+async function shows(beginning: string): Promise<void> {
+  const { command, printed } = lab.page.take(beginning)
+  const said = async () => withoutFigures((await lab.shell(command)).stdout)
+  await expect.poll(said, { timeout: 60_000 }).toEqual(withoutFigures(printed.join('\n')))
+}
 
 /** Deletes a pod and waits for its replacement. */
 async function replace(component: string, pod: Kubernetes.Pod, count: number): Promise<void> {
@@ -50,7 +59,8 @@ interface ShownMembers extends Kubernetes.KubernetesObject {
 
 describe('Spout in the cluster that it serves', () => {
   it('comes up by kubectl apply alone: nobody hands a token to anybody', async () => {
-    await lab.kubectl('apply', '--filename', INSTALLATION)
+    await lab.page.type('sed')
+    await lab.page.type('kubectl apply --filename spout.yaml')
     for (const [component, count] of [
       ['control-plane', 1],
       ['configuration', 1],
@@ -95,7 +105,10 @@ describe('Spout in the cluster that it serves', () => {
     await startWorkload(lab, { name: 'web', replicas: 4 })
     await lab.apply(documented('kubernetes-in-cluster.md', 'kind: AddressPool'))
     await lab.apply(documented('kubernetes-in-cluster.md', 'kind: Service'))
+    await shows('kubectl get pods --namespace spout')
+    await shows('kubectl wait')
     const address = await lab.answering('web')
+    await shows('kubectl get service web')
     expect(address).toBe('198.51.100.16')
     const names = (await lab.cluster.pods('app=web')).map(({ metadata }) => metadata.name).sort()
     const seen = new Map<string, string>()
@@ -118,6 +131,31 @@ describe('Spout in the cluster that it serves', () => {
         ),
       { what: 'the Service to say so' },
     )
+    await shows('kubectl get service web -o jsonpath')
+  })
+
+  it('rights for Gateway API are given by the command of the page', async () => {
+    const { said } = await lab.page.type('kubectl apply --filename deploy/kubernetes/connector-gateways-access.yaml')
+    expect(said).toMatch(/^clusterrole\.rbac\.authorization\.k8s\.io\/\S+ (created|configured)$/m)
+  })
+
+  it('an administrator reads the password, reaches the control plane by port-forward, and uses the command', async () => {
+    const exec = lab.page.take('kubectl --namespace spout exec')
+    const read = await lab.shell(exec.command)
+    const password = readFileSync(path.join(lab.volume, 'admin-password'), 'utf8')
+    expect(read).toMatchObject({ code: 0, stdout: password })
+    // One shell for the rest: it has a process in the background, and variables.
+    const typed = [
+      'kubectl --namespace spout port-forward',
+      'kubectl --namespace spout get configmap',
+      'export',
+      'export',
+    ]
+    const [forward, ...rest] = typed.map((beginning) => lab.page.take(beginning).command)
+    const isOpen = 'until (exec 3<>/dev/tcp/localhost/9130) 2>/dev/null; do kill -0 $! || exit 3; done'
+    const script = [forward, 'trap "kill $!" EXIT', isOpen, ...rest, 'spout project list'].join('\n')
+    const { code, stdout, stderr } = await lab.shell(script)
+    expect([code, stdout], stderr).toEqual([0, expect.stringMatching(/^cluster /m)])
   })
 
   it('figures are for who has the token of the Secret, which may come later; for nobody before, while probes work', async () => {
@@ -129,7 +167,6 @@ describe('Spout in the cluster that it serves', () => {
       const end = text.lastIndexOf('\n')
       return [Number(text.slice(end + 1)), text.slice(0, end)] as const
     }
-    const token = 'a-token-for-prometheus-alone'
     const status = [
       ['control-plane', 9134],
       ['connector', 9133],
@@ -138,17 +175,12 @@ describe('Spout in the cluster that it serves', () => {
     for (const [component, port] of status) {
       expect(await asked(component, port, '/healthz', '')).toEqual([200, 'ok\n'])
       expect((await asked(component, port, '/metrics', ''))[0]).toBe(401)
-      expect((await asked(component, port, '/metrics', token))[0]).toBe(503)
+      expect((await asked(component, port, '/metrics', 'too-early'))[0]).toBe(503)
     }
-    await lab.kubectl(
-      'create',
-      'secret',
-      'generic',
-      'status-token',
-      '--namespace',
-      'spout',
-      `--from-literal=token=${token}`,
-    )
+    await lab.page.type('kubectl --namespace spout create secret generic status-token')
+    const sealed = ['get', 'secret', 'status-token', '--namespace', 'spout', '--output', 'jsonpath={.data.token}']
+    const token = Buffer.from(await lab.kubectl(...sealed), 'base64').toString()
+    expect(token).toMatch(/^[0-9a-f]{48}$/)
     // A kubelet brings it to running pods after a minute or so; the lab's does so only for new ones.
     const [pod] = await lab.pods('configuration')
     await replace('configuration', pod!, 1)
@@ -299,7 +331,6 @@ describe('Spout in the cluster that it serves', () => {
     const address = await lab.answering('web')
     const before = await lab.announced('default/web')
     expect(before).not.toBeNull()
-    const restart = (...what: readonly string[]) => lab.kubectl('rollout', 'restart', '--namespace', 'spout', ...what)
     await lab.kubectl('scale', '--namespace', 'spout', 'deployment/control-plane', '--replicas=0')
     await waitFor(async () => (await lab.pods('control-plane')).length === 0, { what: 'it to end', timeoutMs: 40_000 })
     rmSync(lab.volume, { recursive: true })
@@ -311,7 +342,7 @@ describe('Spout in the cluster that it serves', () => {
         .flat()
         .map(({ metadata }) => metadata.name)
     const old = await names()
-    await restart('daemonset/agent', 'deployment/connector', 'deployment/configuration')
+    await lab.page.type('kubectl --namespace spout rollout restart')
     // An address that was taken away and given back was lost too, so this looks at it meanwhile.
     const shown = new Set<string>()
     const look = async () => shown.add((await lab.service('web')).status?.loadBalancer?.ingress?.[0]?.ip ?? 'none')
@@ -326,6 +357,7 @@ describe('Spout in the cluster that it serves', () => {
       { what: 'the new control plane to have it announced', timeoutMs: 60_000 },
     )
     for (const [component, count] of [
+      ['control-plane', 1],
       ['configuration', 1],
       ['connector', 2],
       ['agent', 2],
@@ -407,5 +439,9 @@ describe('Spout in the cluster that it serves', () => {
     const owner = await lab.owner('default/web')
     await lab.cluster.node(owner).powerOff()
     await waitFor(() => lab.ask(address), { what: 'an answer by the other node', timeoutMs: 20_000 })
+  })
+
+  it('nothing of the page is left to type', () => {
+    expect(lab.page.left).toEqual([])
   })
 })
