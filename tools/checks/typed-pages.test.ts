@@ -1,0 +1,42 @@
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { documentedBlocks } from '@spout/testkit/documented-blocks'
+import { expect, it } from 'vitest'
+
+const ROOT = path.resolve(import.meta.dirname, '../..')
+/** Pages whose commands no test types yet. None is to be added. */
+const NOT_TYPED_YET: readonly string[] = [
+  'announcing.md',
+  'cli.md',
+  'clients/cloud-provider-openstack.md',
+  'clients/gophercloud.md',
+  'configuration.md',
+  'drivers.md',
+  'gateway-api.md',
+  'ingress.md',
+  'installing.md',
+  'key-manager.md',
+  'keystone.md',
+  'management-cluster.md',
+  'migrating-from-metallb.md',
+  'moving-from-octavia.md',
+  'native-api.md',
+  'networks.md',
+  'octavia.md',
+  'operations.md',
+  'requests.md',
+]
+
+/** Tests, and their labs, that type the commands of a page. */
+const TYPING = globSync('{e2e,packages}/**/*.ts', { cwd: ROOT, exclude: ['**/node_modules/**', '**/testkit/**'] })
+  .map((file) => readFileSync(path.join(ROOT, file), 'utf8'))
+  .filter((text) => /\b(TypedPage|documentedCommands)\(|says to type, typed\b/.test(text))
+
+it('the commands of every page are typed by a test', () => {
+  const pages = globSync('**/*.md', { cwd: path.join(ROOT, 'docs') }).filter((page) =>
+    documentedBlocks(page, 'console').some(({ lines }) => lines.some((line) => line.startsWith('$ '))),
+  )
+  expect(pages).toContain('kubernetes.md')
+  const untyped = pages.filter((page) => !TYPING.some((text) => text.includes(`'${page}'`)))
+  expect(untyped.sort()).toEqual(NOT_TYPED_YET)
+})
