@@ -28,7 +28,6 @@ const OTHERWISE: readonly (readonly [options: RegExp, file: string, text: string
   [/^crlCertificateId$/, `${HAPROXY}/client-certificates.lab.test.ts`, 'revocations:'],
   [/^insertHeaders x-ssl-/, `${HAPROXY}/client-certificates.lab.test.ts`, 'x-ssl-client-not-after'],
   [/^transport udp$/, 'packages/dataplane/src/syslog/syslog-senders.lab.test.ts', "transport === 'udp'"],
-  [/^protocol tcp-proxy-v1$/, `${HAPROXY}/haproxy-driver.lab.test.ts`, "proxyProtocol: 'v1'"],
   [/^protocol tcp-proxy-v2$/, `${HAPROXY}/tls-passthrough.lab.test.ts`, "proxyProtocol: 'v2'"],
   [
     /^type source-ip: networks$/,

@@ -30,7 +30,7 @@ const NOT_TYPED_YET: readonly string[] = [
 /** Tests, and their labs, that type the commands of a page. */
 const TYPING = globSync('{e2e,packages}/**/*.ts', { cwd: ROOT, exclude: ['**/node_modules/**', '**/testkit/**'] })
   .map((file) => readFileSync(path.join(ROOT, file), 'utf8'))
-  .filter((text) => /\b(TypedPage|documentedCommands)\(|says to type, typed\b/.test(text))
+  .filter((text) => /\b(TypedPage|documentedCommands)\(|says to type, typed\b|\bRuns the commands of docs\//.test(text))
 
 it('the commands of every page are typed by a test', () => {
   const pages = globSync('**/*.md', { cwd: path.join(ROOT, 'docs') }).filter((page) =>
