@@ -59,7 +59,7 @@ describe('the definitions', () => {
 
   test.each([
     ['AddressPool', { ...pool([{ cidr: '192.0.2.128/25' }]), subnet: '192.0.2/24' }, 'spec.subnet'],
-    ['AddressPool', { ...pool([{ cidr: '192.0.2.128/25' }]), subnet: '192.0.2.7/24' }, 'host bits clear'],
+    ['AddressPool', { ...pool([{ cidr: '192.0.2.128/25' }]), subnet: '192.0.2.7/24' }, 'host bits 0'],
     ['AddressPool', pool([{ cidr: '192.0.2.300/25' }]), 'spec.addresses[0].cidr'],
     ['AddressPool', pool([{ cidr: '010.0.0.0/8' }]), 'spec.addresses[0].cidr'],
     ['AddressPool', pool([{ cidr: '198.51.100.0/25' }]), 'an entry is outside of subnet'],

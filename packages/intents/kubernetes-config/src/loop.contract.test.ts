@@ -95,7 +95,7 @@ describe('address pools', () => {
     await bed.when('AddressPool', 'second', 'ready', isReady)
     await expect(
       bed.change('AddressPool', 'second', one('198.51.100.0/24', '198.51.100.22', '198.51.100.30')),
-    ).rejects.toThrow('cannot be changed')
+    ).rejects.toThrow('only draining can be changed')
   })
 
   test('say when they have no address left, and again when they have', async () => {
@@ -136,7 +136,7 @@ describe('address pools', () => {
     expect(poolNamed('old')).toMatchObject({ draining: true })
     expect(bed.spout.view.get('loadBalancer', taken.id)?.value.vips).toEqual(taken.vips)
     await expect(bed.change('AddressPool', 'old', { draining: false, quarantineSeconds: 7 })).rejects.toThrow(
-      'cannot be changed',
+      'only draining can be changed',
     )
     await bed.change('AddressPool', 'old', { draining: false })
     await bed.when('AddressPool', 'old', 'not draining', drains('False'))

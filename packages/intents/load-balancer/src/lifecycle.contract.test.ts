@@ -299,7 +299,7 @@ describe('LoadBalancer objects on a real API server', () => {
         ],
       }),
     ).toContain('Duplicate')
-    expect(await refusal({ pools: [{ name: 'a', protocol: 'tcp', membersFrom: [{}] }] })).toContain('names one of')
+    expect(await refusal({ pools: [{ name: 'a', protocol: 'tcp', membersFrom: [{}] }] })).toContain('exactly one of')
     const tls = { secretNames: ['cert'], separateHosts: ['a.example'] }
     expect(await refusal({ listeners: [{ protocol: 'tls', port: 443, tls }] })).toContain(
       'separateHosts is for protocol',
