@@ -46,8 +46,8 @@ export interface ChangedLine {
 }
 
 /**
- * A call that is not answered by then is given up, and tried again on another connection. Where the network was cut, the
- * kernel would repeat its bytes up to two minutes after the network is back. Calls that wait do so for 30 s at most.
+ * A call without an answer for this long is given up, and tried again on another connection. After a cut the kernel may
+ * repeat its bytes only two minutes after the network is back. Long polls wait for 30 s at most.
  */
 const LONGEST_CALL_MS = 60_000
 

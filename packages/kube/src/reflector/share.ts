@@ -16,8 +16,8 @@ export function share<T>(before: T, next: T): T {
 }
 
 /**
- * Items are compared by their places. Where `next` was made from `before`, an item that came or went moves the places
- * of those behind it, which are the same objects: a list of thousands is not compared in depth for it.
+ * Compares items by index. If `next` was made from `before`, an added or removed item shifts the later ones, which are
+ * the same objects. They are then found by identity, so a list of thousands is not compared in depth.
  */
 function shareItems(before: readonly unknown[], next: unknown[]): readonly unknown[] {
   const isAsLong = before.length === next.length
@@ -27,7 +27,7 @@ function shareItems(before: readonly unknown[], next: unknown[]): readonly unkno
     const item: unknown = next[at]
     if (!isAsLong && item !== before[from]) {
       const gone = stepsTo(item, before, from)
-      // It came, so there is nothing that it may share.
+      // The item is new, so it has nothing to share.
       if (gone === 0 && stepsTo(before[from], next, at) > 0) continue
       from += gone
     }
@@ -39,10 +39,10 @@ function shareItems(before: readonly unknown[], next: unknown[]): readonly unkno
   return same ? before : next
 }
 
-/** Items that come or go at one place, at most. */
+/** The most items that may be added or removed at one place. */
 const MOST_TOGETHER = 8
 
-/** How many places behind `at` the list has this object; 0: not soon. */
+/** How many items after `at` the list has this object. 0: not within `MOST_TOGETHER`. */
 function stepsTo(item: unknown, list: readonly unknown[], at: number): number {
   if (!isObject(item)) return 0
   for (let steps = 1; steps <= MOST_TOGETHER; steps++) if (list[at + steps] === item) return steps

@@ -81,7 +81,7 @@ export interface HashedParts {
   readonly entry: NodeStateEntry
   /** Chunk hashes by member list. */
   readonly chunks: ReadonlyMap<readonly unknown[], readonly string[]>
-  /** Hashes of routes by list, one behind the other. */
+  /** The concatenated hashes of routes, by list. */
   readonly routes: ReadonlyMap<readonly unknown[], string>
 }
 
@@ -116,7 +116,7 @@ export function hashEntry(entry: NodeStateEntry, before?: HashedParts): HashedPa
   return { hash: digest(canonicalJson({ ...entry, services, pools })), entry, chunks, routes }
 }
 
-/** The hashes of a list, one behind the other. Those of items that a list before has are taken from there. */
+/** The concatenated hashes of a list. Those of items that an earlier list has are taken from there. */
 function routeHashes(list: readonly unknown[], before: readonly unknown[], hashesBefore: string | undefined): string {
   if (hashesBefore === undefined) return hashesOf(list)
   const takenFrom = (from: number, count: number): string =>

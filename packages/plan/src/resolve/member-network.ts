@@ -135,12 +135,12 @@ export function* findingMemberNetwork(
   }
 }
 
-/** So that an answer stays short. */
+/** Bounds the length of an answer. */
 const MOST_FIELDS = 1000
 
 /**
- * The problem of an endpoint, with the fields of all that have it, too. Whoever leaves them out has to be told of each, and
- * there may be thousands.
+ * The problem of an endpoint, with the fields of all endpoints that have the same one. A connector leaves out what is
+ * refused, so it must learn of each, and there may be thousands.
  */
 function* withOthers(
   own: Problem,

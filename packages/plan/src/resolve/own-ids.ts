@@ -1,6 +1,6 @@
 import { type LoadBalancer, listDifference } from '@spout/model'
 
-/** What has ids in a document. */
+/** The parts of a document that have ids. */
 export type IdentifiedParts = Pick<LoadBalancer, 'listeners' | 'pools'>
 
 interface Part {
@@ -10,8 +10,8 @@ interface Part {
 /**
  * Whether no id occurs twice among listeners, routes, pools, members and monitors. It costs less than the paths of
  * thousands of routes, which only an error needs.
- * @param resolved a version in which no id occurs twice: those of parts that both versions have are compared with new
- * ones alone
+ * @param resolved an earlier version in which no id occurs twice. Parts that both versions share are then compared only
+ * with new parts. Null: there is none.
  */
 export function haveOwnIds(document: IdentifiedParts, resolved: IdentifiedParts | null): boolean {
   const come = resolved === null ? null : partsSince(resolved, document)
@@ -43,7 +43,7 @@ function forEachPart({ listeners, pools }: IdentifiedParts, see: (part: Part) =>
   }
 }
 
-/** The parts that are not the same objects in the version before; null where one may stand twice. */
+/** The parts that are not objects of the earlier version. Null if one may occur twice. */
 function partsSince(before: IdentifiedParts, after: IdentifiedParts): readonly Part[] | null {
   const [listeners, pools] = [added(before.listeners, after.listeners), added(before.pools, after.pools)]
   if (listeners === null || pools === null) return null
@@ -63,7 +63,7 @@ function partsSince(before: IdentifiedParts, after: IdentifiedParts): readonly P
   return come
 }
 
-/** The items that only the second list has; null where it has one twice. */
+/** The items that only the second list has. Null if it has one of the first list twice. */
 function added<T extends Part>(was: readonly T[], is: readonly T[]): readonly T[] | null {
   const { gone, come } = listDifference(was, is)
   return is.length - come.length === was.length - gone.length ? come : null
