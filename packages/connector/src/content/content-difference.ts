@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadBalancer, Member } from '@spout/model'
 import { contentOf, type LoadBalancerContent, type MemberContent } from './content.ts'
-import { type AlikeRoutes, type RouteChange, routeChange } from './route-difference.ts'
+import { type AlikeRoutes, piecesOf, type RouteChange, routeChange } from './route-difference.ts'
 
 interface Endpoint {
   readonly address: string
@@ -42,7 +42,7 @@ export function differenceTo(
     const change = routeChange(id, routes, wanted.listeners[at]?.routes ?? [], poolNames, alike)
     if (change === 'whole') return 'whole'
     // Routes come after members: a route may be about to send to a pool that has had no members.
-    if (change !== null) changes.push(change)
+    if (change !== null) changes.push(...piecesOf(change))
   }
   return changes.length === 0 ? 'same' : changes
 }

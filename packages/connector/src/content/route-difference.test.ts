@@ -2,7 +2,7 @@ import type { HttpRoute } from '@spout/model'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type RouteContent, routeOf } from './route-content.ts'
-import { routeChange, withRouteChange } from './route-difference.ts'
+import { piecesOf, type RouteChange, routeChange, withRouteChange } from './route-difference.ts'
 
 const POOLS = new Map([['p', 'web']])
 const content = (name: string, code = 404): RouteContent => {
@@ -71,6 +71,30 @@ test('a few changes at any places of thousands are put alone', () => {
     ],
     remove: ['id-r1000', 'id-r1001'],
   })
+})
+
+const after = (routes: readonly HttpRoute[], changes: readonly RouteChange[]) =>
+  changes.reduce(
+    (now, one) =>
+      withRouteChange(
+        now,
+        one,
+        one.put.map((route) => stored(route)),
+      ),
+    routes,
+  )
+
+test('thousands of changes of a long list are several requests, since its document may be too large for one', () => {
+  const names = Array.from({ length: 6_000 }, (_, at) => `r${at}`)
+  const before = table(names.filter((_, at) => at % 2 === 0)).map((one) => stored(one))
+  const wanted = table(names.slice(1_000))
+  const found = routeChange('l', before, wanted, POOLS)
+  if (found === null || found === 'whole') throw new Error(`${found} is no change`)
+  expect([found.put.length, found.remove.length]).toEqual([2_500, 500])
+  const pieces = piecesOf(found)
+  expect(pieces.map(({ put, remove }) => put.length + remove.length)).toEqual([500, 500, 500, 500, 500, 500])
+  expect(after(before, pieces).map(({ name }) => name)).toEqual(wanted.map(({ name }) => name))
+  expect(change(table(names.slice(0, 600)), table(names.slice(600, 1_200)))).toBe('whole')
 })
 
 test('a change leads to the wanted routes, whatever they were', () => {

@@ -17,13 +17,16 @@ export interface RouteChange {
 /** A cache: the content that a stored route was last found to equal. Both stay the same objects until they change. */
 export type AlikeRoutes = WeakMap<HttpRoute, RouteContent>
 
-/** Limit for the routes in one change. With more, replacing the document costs no more. */
+/** Limit for the routes in one request. With more, replacing a short list costs no more. */
 const MOST_CHANGES = 500
+/** A document with longer lists may be larger than a request can be. */
+const MOST_WHOLE = 2_000
 
 /**
  * How the routes of a listener differ from the wanted ones. It is called often, with thousands of routes of which few
  * differ.
- * @returns null when they are equal; `whole` when a route moves to the end, names are not unique, or too many differ
+ * @returns null when they are equal; `whole` when a route moves to the end, names are not unique, or too many of a short
+ * list differ
  */
 export function routeChange(
   listenerId: string,
@@ -76,7 +79,7 @@ export function routeChange(
     }
   }
   const remove = was.flatMap(({ id, name }) => (names.has(name) ? [] : [id]))
-  if (put.length + remove.length > MOST_CHANGES) return 'whole'
+  if (put.length + remove.length > MOST_CHANGES && wanted.length <= MOST_WHOLE) return 'whole'
   return { listenerId, put: put.reverse(), remove }
 }
 
@@ -142,6 +145,19 @@ function stepBetween(
     if (isSame(count, count)) return { gone: count, come: count }
   }
   return null
+}
+
+/**
+ * A change as several, each with as many routes as a request can have. Routes are put before others are removed, so that
+ * no request in between finds neither.
+ */
+export function piecesOf({ listenerId, put, remove }: RouteChange): readonly RouteChange[] {
+  const pieces: RouteChange[] = []
+  for (let at = 0; at < put.length; at += MOST_CHANGES)
+    pieces.push({ listenerId, put: put.slice(at, at + MOST_CHANGES), remove: [] })
+  for (let at = 0; at < remove.length; at += MOST_CHANGES)
+    pieces.push({ listenerId, put: [], remove: remove.slice(at, at + MOST_CHANGES) })
+  return put.length + remove.length > MOST_CHANGES ? pieces : [{ listenerId, put, remove }]
 }
 
 /** The routes after a change. @param put the routes that were put, as the control plane answered them */
