@@ -101,7 +101,10 @@ describe('a tenant that wants more than its share of a node', () => {
       { what: 'the word of the node', timeoutMs: 180_000 },
     )
     const told = await servingOf(acme, shop)
-    expect(told).toMatchObject({ state: 'partly', message: expect.stringContaining('Node node1 drops new connections') })
+    expect(told).toMatchObject({
+      state: 'partly',
+      message: expect.stringContaining('Node node1 drops new connections'),
+    })
     // Everything of its own network is affected, and nothing of others.
     expect((await servingOf(acme, site)).reason).toBe('OverShare')
     expect((await servingOf(bolt, blog)).reason).toBe('Serving')

@@ -163,7 +163,10 @@ test.each<readonly [string, Case]>([
   ['spec.loadBalancerClass: is none', service({ loadBalancerClass: 'other.example/x' })],
   ['spec.loadBalancerClass: is none', service({ loadBalancerClass: undefined })],
   ['spec.externalIPs: ', service({ externalIPs: ['10.20.0.1'] })],
-  ['ExternalName is not allowed', { kind: 'Service', spec: { type: 'ExternalName', externalName: 'metadata.internal' } }],
+  [
+    'ExternalName is not allowed',
+    { kind: 'Service', spec: { type: 'ExternalName', externalName: 'metadata.internal' } },
+  ],
   ['endpoints[].addresses: is in none', slice(['10.20.3.4', '10.21.0.1'])],
   ['endpoints[].addresses: is in none', slice(['fd21::1'], 'IPv6')],
   ['endpoints[].addresses: is in none', slice(['api.internal.example'], 'FQDN')],
