@@ -29,9 +29,10 @@ beforeAll(async () => {
 afterAll(() => system?.destroy())
 
 /** What the command prints, with a line's break where the terminal would have it left out. */
-async function spout(...words: string[]): Promise<string> {
+const spout = (...words: string[]): Promise<string> => spoutAs(acme.token, ...words)
+async function spoutAs(token: string, ...words: string[]): Promise<string> {
   const program = bundled(path.resolve(import.meta.dirname, '../apps/cli/src/main.ts'))
-  const env = { SPOUT_ENDPOINT: system.access.endpoint, SPOUT_TOKEN: acme.token }
+  const env = { SPOUT_ENDPOINT: system.access.endpoint, SPOUT_TOKEN: token }
   return (await run([process.execPath, program, ...words], { env })).stdout
 }
 
@@ -46,6 +47,14 @@ it('`spout` says it wherever it shows the load balancer', async () => {
   expect(await spout('lb', 'show', 'web')).toContain(REASON)
   expect(await spout('lb', 'list', '-o', 'wide')).toContain(REASON)
   expect(await spout('lb', 'list')).toMatch(/^web .* error /m)
+})
+
+it('`spout doctor` tells the administrator what to look at, and that the group has one node', async () => {
+  const text = await spoutAs(system.access.admin.token, 'doctor')
+  expect(text).toMatch(
+    /^error {4}load balancers: web: .*no interface for physical network tenant-a.*\n {9}spout explain lb web$/m,
+  )
+  expect(text).toMatch(/^warning {2}groups: .*: Its 1 address is on one node: if node1 fails, nobody takes over\.$/m)
 })
 
 it('the Octavia API, which has no place for a reason, says ERROR', async () => {

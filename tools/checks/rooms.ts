@@ -11,7 +11,7 @@ type Rooms = readonly (string | readonly string[])[]
 
 export const ROOMS: Readonly<Record<string, Rooms>> = {
   'native/helper': ['loop', 'requests', ['interfaces', 'netfilter', 'neighbours', 'probes']],
-  'apps/cli/src/commands': ['connections', ['nouns', 'nodes', 'explain', 'imports', 'plan', 'top', 'checks']],
+  'apps/cli/src/commands': ['connections', ['nouns', 'nodes', 'explain', 'imports', 'plan', 'top', 'checks', 'doctor']],
   'packages/admission/src': [
     'contract',
     'view',

@@ -4,6 +4,7 @@ import { addAudit } from './commands/checks/audit.ts'
 import { addConformance } from './commands/checks/conformance.ts'
 import { addLeaks } from './commands/checks/leaks.ts'
 import type { CommandContext } from './commands/connections/context.ts'
+import { addDoctor } from './commands/doctor/doctor.ts'
 import { addExplain } from './commands/explain/explain.ts'
 import { addVip } from './commands/explain/vip.ts'
 import { addImportIngressNginx } from './commands/imports/import-ingress-nginx.ts'
@@ -73,6 +74,7 @@ export function buildProgram(context: CommandContext): Command {
   addImportIngressNginx(program, context)
   addAudit(program, context)
   addLeaks(program, context)
+  addDoctor(program, context)
   addConformance(program, context)
   return program
 }

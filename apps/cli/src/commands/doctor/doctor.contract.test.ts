@@ -1,0 +1,54 @@
+import path from 'node:path'
+import {
+  bundled,
+  callApi,
+  createTenant,
+  Lab,
+  PRODUCT_ENVIRONMENT,
+  run,
+  type SystemAccess,
+  startControlPlane,
+} from '@spout/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+// The command as people run it, against a control plane as it is started.
+const MAIN = bundled(path.join(import.meta.dirname, '../../main.ts'))
+
+let lab: Lab
+let access: SystemAccess
+beforeAll(async () => {
+  lab = await Lab.create()
+  access = await startControlPlane(lab)
+}, 120_000)
+afterAll(() => lab?.destroy())
+
+const doctor = (token: string, ...words: readonly string[]) =>
+  run([process.execPath, MAIN, 'doctor', ...words], {
+    env: { ...PRODUCT_ENVIRONMENT, SPOUT_ENDPOINT: access.endpoint, SPOUT_TOKEN: token, NO_COLOR: '1' },
+  })
+
+test('an installation without nodes needs one; a pool that is full is found', async () => {
+  const pool = { name: 'public', cidr: '198.51.100.0/24', ranges: [{ first: '198.51.100.16', last: '198.51.100.16' }] }
+  const { id } = await callApi<{ id: string }>(access.endpoint, access.admin.token, 'POST', '/address-pools', pool)
+  const before = await doctor(access.admin.token)
+  expect(before.code).toBe(1)
+  expect(before.stderr).toBe('spout: 1 finding needs you\n')
+  expect(before.stdout).toBe(
+    'error    nodes: No node is enrolled: nothing carries traffic.\n         docs/operations.md, "A new node"\n',
+  )
+  await callApi(access.endpoint, access.admin.token, 'POST', '/addresses', { use: 'floating', poolId: id })
+  const findings: readonly object[] = JSON.parse((await doctor(access.admin.token, '-o', 'json', '--all')).stdout)
+  expect(findings).toContainEqual({
+    ...{ level: 'error', check: 'address pools', subject: 'public', message: '1 of 1 addresses are used.' },
+    fix: 'add a range: spout address-pool set public --ranges ...',
+  })
+  expect(findings).toContainEqual(expect.objectContaining({ level: 'ok', check: 'routers' }))
+})
+
+test('a tenant is refused', async () => {
+  const tenant = { project: 'a', user: 'a', password: 'a-in-the-lab', segment: 'a', returnPath: 'snat' } as const
+  const { token } = await createTenant(access, tenant)
+  const { code, stdout, stderr } = await doctor(token)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toContain('the role admin is needed')
+})
