@@ -161,6 +161,7 @@ export class FileWriter {
       return result
     } catch (error) {
       if (this.#connection.isTransaction) rollback.run()
+      this.#objects.rolledBack()
       throw error
     }
   }

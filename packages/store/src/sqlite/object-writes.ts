@@ -8,12 +8,15 @@ export interface Present {
   readonly revision: number
 }
 
+/** The edits of an object since it was written whole. */
 interface EditSum {
   readonly count: number
-  /** Null without edits. */
+  readonly bytes: number
+  /** Of the last one; null without edits. */
   readonly revision: number | null
-  readonly bytes: number | null
 }
+
+const NO_EDITS: EditSum = { count: 0, bytes: 0, revision: null }
 
 /**
  * An object is written whole again once it has this many edits, or one for each 4 KiB of it, or edits of half its size.
@@ -35,19 +38,27 @@ export class ObjectWrites {
    * decides what is cheaper.
    */
   readonly #large = new Map<string, number>()
-  /** Objects that may have edits. */
-  readonly #edited: Set<string>
+  /**
+   * The sums of objects that may have edits; null until one is asked for. An object of thousands of parts has thousands
+   * of edits, so they are added up here: to ask the file for each write would read them all.
+   */
+  readonly #edited: Map<string, EditSum | null>
 
   constructor(statements: Statements) {
     this.#statements = statements
     for (const { kind, id, bytes } of rows<Ref & { bytes: number }>(statements.large.all(LARGE_BYTES)))
       this.#large.set(keyOf({ kind, id }), bytes)
-    this.#edited = new Set(rows<Ref>(statements.editedIn.all()).map(keyOf))
+    this.#edited = new Map(rows<Ref>(statements.editedIn.all()).map((ref) => [keyOf(ref), null]))
+  }
+
+  /** Forgets the sums of a transaction that failed. */
+  rolledBack(): void {
+    for (const key of this.#edited.keys()) this.#edited.set(key, null)
   }
 
   present(ref: Ref): Present | null {
     const row = this.#statements.present.get(ref.kind, ref.id) as Present | undefined
-    if (row === undefined || !this.#edited.has(keyOf(ref))) return row ?? null
+    if (row === undefined) return null
     return { scope: row.scope, revision: this.#sumOf(ref).revision ?? row.revision }
   }
 
@@ -57,11 +68,12 @@ export class ObjectWrites {
     if (text === null || whole === undefined || before === null || scope !== before.scope) return false
     const { count, bytes } = this.#sumOf({ kind, id })
     const most = Math.max(MOST_EDITS, whole / BYTES_OF_EDIT)
-    return count < most && (bytes ?? 0) + text.length <= whole / 2
+    return count < most && bytes + text.length <= whole / 2
   }
 
   edit({ kind, id }: Ref, edits: string, sequence: number): void {
-    this.#edited.add(keyOf({ kind, id }))
+    const { count, bytes } = this.#sumOf({ kind, id })
+    this.#edited.set(keyOf({ kind, id }), { count: count + 1, bytes: bytes + edits.length, revision: sequence })
     this.#statements.edit.run(kind, id, sequence, edits)
   }
 
@@ -79,11 +91,18 @@ export class ObjectWrites {
   }
 
   #forgetEdits(ref: Ref): void {
+    if (!this.#edited.has(keyOf(ref))) return
+    this.#statements.forgetEdits.run(ref.kind, ref.id)
     // It stays in `#edited`, because the transaction may yet fail.
-    if (this.#edited.has(keyOf(ref))) this.#statements.forgetEdits.run(ref.kind, ref.id)
+    this.#edited.set(keyOf(ref), NO_EDITS)
   }
 
   #sumOf(ref: Ref): EditSum {
-    return this.#statements.editSum.get(ref.kind, ref.id) as unknown as EditSum
+    const known = this.#edited.get(keyOf(ref))
+    if (known === undefined) return NO_EDITS
+    if (known !== null) return known
+    const sum = this.#statements.editSum.get(ref.kind, ref.id) as unknown as EditSum
+    this.#edited.set(keyOf(ref), sum)
+    return sum
   }
 }

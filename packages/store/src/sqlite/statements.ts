@@ -30,7 +30,7 @@ const WRITES = {
 
   editedIn: 'SELECT DISTINCT kind, id FROM edit',
   editSum:
-    'SELECT count(*) AS count, max(revision) AS revision, sum(length(edits)) AS bytes FROM edit WHERE kind = ? AND id = ?',
+    'SELECT count(*) AS count, max(revision) AS revision, ifnull(sum(octet_length(edits)), 0) AS bytes FROM edit WHERE kind = ? AND id = ?',
   edit: 'INSERT INTO edit (kind, id, revision, edits) VALUES (?, ?, ?, ?)',
   forgetEdits: 'DELETE FROM edit WHERE kind = ? AND id = ?',
 
