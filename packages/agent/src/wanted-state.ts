@@ -79,6 +79,8 @@ export class WantedState {
     if (before !== undefined) this.#leaveDomain(key, before)
     this.#entries.set(key, { hash, entry })
     if (entry.kind === 'load-balancer') {
+      // What is found of two frozen lists is found once: the drivers and the journal compare routes with the version before.
+      for (const { routes } of entry.services) if (routes !== undefined) Object.freeze(routes)
       const keys = this.#inDomain.get(entry.domain)
       if (keys === undefined) this.#inDomain.set(entry.domain, new Set([key]))
       else keys.add(key)

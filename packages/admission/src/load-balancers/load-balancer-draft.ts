@@ -15,6 +15,7 @@ import {
   sameJson,
   uuid,
 } from '@spout/model'
+import { fewStretchesOf } from '@spout/model/list-difference'
 import type { Pieces } from '@spout/runtime'
 import { z } from 'zod'
 import type { LoadBalancerChange, LoadBalancerDraft } from '../contract/load-balancer-admission.ts'
@@ -142,16 +143,25 @@ function* parsingPart<Part extends { readonly id: string }, List extends keyof P
   if (items === before?.[list]) return { ...head, [list]: items }
   const all: readonly unknown[] = listOf(items, list, `${path}.${list}`)
   const known = (before?.[list] ?? []) as readonly unknown[]
-  const fresh = new Set(known.length === 0 ? all : listDifference(known, all).come)
-  const parsed: unknown[] = []
-  for (const [index, one] of all.entries()) {
-    if (!fresh.has(one)) parsed.push(one)
-    else {
-      yield
-      parsed.push(parseAs(item, one, `${path}.${list}[${index}]`))
-    }
+  const parsed = [...all]
+  for (const index of freshPlaces(known, all)) {
+    yield
+    parsed[index] = parseAs(item, all[index], `${path}.${list}[${index}]`)
   }
-  return { ...head, [list]: parsed }
+  // The store would freeze it anyway. All who compare it with the version before share what the first of them finds.
+  return { ...head, [list]: Object.freeze(parsed) }
+}
+
+/** The indexes of items that the known list does not have. */
+function* freshPlaces(known: readonly unknown[], all: readonly unknown[]): Generator<number> {
+  const stretches = fewStretchesOf(known, all)
+  if (stretches === null) {
+    const fresh = new Set(known.length === 0 ? all : listDifference(known, all).come)
+    for (const [index, one] of all.entries()) if (fresh.has(one)) yield index
+    return
+  }
+  for (const { at, count, from } of stretches)
+    for (let index = at; from === null && index < at + count; index++) yield index
 }
 
 /** Whether it is the known part with another list: all other fields are the same values and objects. */

@@ -1,4 +1,4 @@
-import { changedPart } from './list-difference.ts'
+import { changedPart, fewStretchesOf, type Stretch } from './list-difference.ts'
 import { sameJson } from './same-json.ts'
 
 /** Path to a value: field names and list indexes. */
@@ -146,17 +146,34 @@ function noteList(
   path: Path,
   edits: Edit[],
 ): readonly Versions[] {
-  const inPlace =
-    before.length === after.length && after.every((item, at) => before[at] === item || belongTogether(before[at], item))
-  if (!inPlace) {
-    edits.push([path, 'list', partsOf(before, after)])
-    return []
-  }
-  const parts: Versions[] = []
-  for (const [at, item] of after.entries())
-    if (before[at] !== item) parts.push({ before: before[at], after: item, path: [...path, at] })
-  return parts
+  const stretches = after.length < LONG_LIST ? null : fewStretchesOf(before, after)
+  const places = before.length === after.length ? changedPlaces(before, after, stretches) : null
+  if (places?.every((at) => belongTogether(before[at], after[at])) === true)
+    return places.map((at) => ({ before: before[at], after: after[at], path: [...path, at] }))
+  edits.push([path, 'list', stretches === null ? partsOf(before, after) : stretches.map(partOf(after))])
+  return []
 }
+
+/** Lists of at least this length are compared once for all who compare the same two (`fewStretchesOf`). */
+const LONG_LIST = 64
+
+/** The indexes at which two lists of the same length differ; null if items are not at their places. */
+function changedPlaces(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  stretches: readonly Stretch[] | null,
+): readonly number[] | null {
+  if (stretches === null) return after.flatMap((item, at) => (before[at] === item ? [] : [at]))
+  if (stretches.some(({ at, from }) => from !== null && from !== at)) return null
+  return stretches.flatMap(({ at, count, from }) =>
+    from === null ? Array.from({ length: count }, (_, place) => at + place) : [],
+  )
+}
+
+const partOf =
+  (after: readonly unknown[]) =>
+  ({ at, count, from }: Stretch): Run | Fresh =>
+    from === null ? { items: after.slice(at, at + count) } : [from, count]
 
 const keyOf = (item: unknown): unknown => (isFields(item) && typeof item['id'] === 'string' ? item['id'] : item)
 /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { listDifference, stretchesOf } from './list-difference.ts'
+import { fewStretchesOf, listDifference, stretchesOf } from './list-difference.ts'
 
 test('tells what is gone, what came and what moved', () => {
   expect(listDifference(['a', 'b', 'c'], ['a', 'b', 'c'])).toEqual({ gone: [], come: [], moved: [] })
@@ -71,4 +71,51 @@ test('a list is put together from its stretches', () => {
       }
     }),
   )
+})
+
+test('two long frozen lists are compared once, whoever asks', () => {
+  let reads = 0
+  const counted = (items: readonly object[]): readonly object[] => {
+    const list = [...items]
+    const [first] = items
+    Object.defineProperty(list, 0, {
+      enumerable: true,
+      get: () => {
+        reads++
+        return first
+      },
+    })
+    return Object.freeze(list)
+  }
+  const readsOf = (compare: () => unknown): number => {
+    reads = 0
+    compare()
+    return reads
+  }
+  const items = Array.from({ length: 100 }, (_, at) => ({ at }))
+  const [before, other] = [counted(items), counted(items.slice(1))]
+  const after = counted([...items.slice(0, 50), { at: 200 }, ...items.slice(50)])
+  const stretches = [
+    { at: 0, count: 50, from: 0 },
+    { at: 50, count: 1, from: null },
+    { at: 51, count: 50, from: 50 },
+  ]
+  expect(readsOf(() => listDifference(before, after))).toBeGreaterThan(0)
+  expect(
+    readsOf(() => {
+      expect(listDifference(before, after)).toMatchObject({ gone: [], come: [{ at: 200 }], moved: [] })
+      expect(stretchesOf(before, after)).toEqual(stretches)
+      expect(fewStretchesOf(before, after)).toEqual(stretches)
+    }),
+  ).toBe(0)
+  expect(listDifference(other, after).come).toEqual([{ at: 0 }, { at: 200 }])
+  expect(readsOf(() => listDifference(before, after))).toBeGreaterThan(0)
+})
+
+test('lists that may change are compared each time', () => {
+  const before = Object.freeze(Array.from({ length: 100 }, (_, at) => ({ at })))
+  const after = [...before]
+  expect(listDifference(before, after).come).toEqual([])
+  after.push({ at: 100 })
+  expect(listDifference(before, after).come).toEqual([{ at: 100 }])
 })

@@ -27,13 +27,13 @@ export function changedPart(
 
 /**
  * Compares two lists by the identity of their items. Neither may have an item twice. The cost depends on the range
- * between the first and the last difference.
+ * between the first and the last difference, and is paid once for two long frozen lists.
  */
 export function listDifference<T>(before: readonly T[], after: readonly T[]): ListDifference<T> {
   if (before === after) return { gone: [], come: [], moved: [] }
   if (before.length === 0 || after.length === 0) return { gone: before, come: after, moved: [] }
-  const few = fewHere(before, after)
-  if (few !== null) return few
+  const few = fewDifferences(before, after)
+  if (few !== null) return few.difference
   const { first, endBefore, endAfter } = changedPart(before, after)
   const [was, is] = [before.slice(first, endBefore), after.slice(first, endAfter)]
   if (was.length === 0 || is.length === 0) return { gone: was, come: is, moved: [] }
@@ -58,6 +58,8 @@ export interface Stretch {
 
 /** Describes a list as stretches of the earlier one and of new items. Null if items moved or occur twice. */
 export function stretchesOf(before: readonly unknown[], after: readonly unknown[]): readonly Stretch[] | null {
+  const few = fewDifferences(before, after)
+  if (few !== null) return few.stretches
   const { come, moved } = listDifference(before, after)
   if (moved.length > 0) return null
   const fresh = new Set(come)
@@ -81,6 +83,39 @@ export function stretchesOf(before: readonly unknown[], after: readonly unknown[
   return stretches
 }
 
+/** As `stretchesOf`, but null also if more than a few items came or went. Then it costs next to nothing. */
+export const fewStretchesOf = (before: readonly unknown[], after: readonly unknown[]): readonly Stretch[] | null =>
+  fewDifferences(before, after)?.stretches ?? null
+
+interface FewDifferences<T> {
+  readonly difference: ListDifference<T>
+  /** Null: an item moved. */
+  readonly stretches: readonly Stretch[] | null
+}
+
+/** Lists with fewer items are compared anew. */
+const LONG = 64
+
+/**
+ * What the last comparison of a long frozen list found, by the later list. A dozen callers compare the same two versions
+ * of a listener's thousands of routes.
+ */
+const found = new WeakMap<
+  readonly unknown[],
+  // To hold the earlier list would keep all versions in memory, each by the next one.
+  { readonly before: WeakRef<readonly unknown[]>; readonly few: FewDifferences<unknown> | null }
+>()
+
+function fewDifferences<T>(before: readonly T[], after: readonly T[]): FewDifferences<T> | null {
+  const isLong = before.length >= LONG && after.length >= LONG && Object.isFrozen(after) && Object.isFrozen(before)
+  if (!isLong) return fewHere(before, after)
+  const known = found.get(after)
+  if (known !== undefined && known.before.deref() === before) return known.few as FewDifferences<T> | null
+  const few = fewHere(before, after)
+  found.set(after, { before: new WeakRef(before), few })
+  return few
+}
+
 /** More items than this are found by looking each up. */
 const FEW = 64
 /** The most items that may have come, gone or been replaced at one place. */
@@ -90,26 +125,44 @@ const TOGETHER = 16
  * Finds a few items that came, went or were replaced, at any places, or one that moved. It builds no sets, so it costs a
  * hundredth of looking each item up. Null if there are other changes.
  */
-function fewHere<T>(was: readonly T[], is: readonly T[]): ListDifference<T> | null {
-  const [gone, come]: [T[], T[]] = [[], []]
+function fewHere<T>(was: readonly T[], is: readonly T[]): FewDifferences<T> | null {
+  const [gone, come, stretches]: [T[], T[], Stretch[]] = [[], [], []]
   let [at, to] = [0, 0]
-  while (at < was.length && to < is.length) {
-    if (was[at] === is[to]) {
-      at++
-      to++
-      continue
-    }
+  for (;;) {
+    const same = alike(was, at, is, to)
+    if (same > 0) stretches.push({ at: to, count: same, from: at })
+    at += same
+    to += same
+    if (at === was.length || to === is.length) break
     const step = stepBetween(was, at, is, to)
     if (step === null || gone.length + come.length > FEW) return null
     for (const end = at + step.gone; at < end; at++) gone.push(was[at]!)
+    noteFresh(stretches, to, step.come)
     for (const end = to + step.come; to < end; to++) come.push(is[to]!)
   }
   if (gone.length + was.length - at + come.length + is.length - to > FEW) return null
   gone.push(...was.slice(at))
+  noteFresh(stretches, to, is.length - to)
   come.push(...is.slice(to))
-  if (!gone.some((item) => come.includes(item))) return { gone, come, moved: [] }
+  if (!gone.some((item) => come.includes(item))) return { difference: { gone, come, moved: [] }, stretches }
   // If several may have moved, these are perhaps not the fewest.
-  return gone.length === 1 && come.length === 1 ? { gone: [], come: [], moved: gone } : null
+  const isOne = gone.length === 1 && come.length === 1
+  return isOne ? { difference: { gone: [], come: [], moved: gone }, stretches: null } : null
+}
+
+/** How many items from these places on are the same. */
+function alike(was: readonly unknown[], at: number, is: readonly unknown[], to: number): number {
+  const most = Math.min(was.length - at, is.length - to)
+  let same = 0
+  while (same < most && was[at + same] === is[to + same]) same++
+  return same
+}
+
+function noteFresh(stretches: Stretch[], at: number, count: number): void {
+  const last = stretches.at(-1)
+  if (count === 0) return
+  if (last?.from === null) stretches[stretches.length - 1] = { ...last, count: last.count + count }
+  else stretches.push({ at, count, from: null })
 }
 
 /** The numbers of items that went and came before both lists continue alike. Null if that takes too many. */

@@ -67,6 +67,8 @@ export function planRoutes(
       if (from === null) routes.slice(at, at + count).forEach(plan)
       else for (let place = from; place < from + count; place++) planned.push(before[place]!)
   if (planned.length === 0) return {}
+  // All who compare it with the list before share what the first of them finds.
+  Object.freeze(planned)
   known.sources.set(planned, { routes, numbers, users })
   return { routes: planned }
 }
