@@ -42,6 +42,8 @@ export * from './certificates/certificate.ts'
 export * from './certificates/secret.ts'
 export { EDITS_VERSION, type Edit, edited, editsBetween, findingEdits } from './diff/edits.ts'
 export { listDifference } from './diff/list-difference.ts'
+export { ListIndex } from './diff/list-index.ts'
+export { ListTally } from './diff/list-tally.ts'
 export { sameJson } from './diff/same-json.ts'
 export * from './health-checks/check-kinds.ts'
 export * from './health-checks/health-monitor.ts'
@@ -61,6 +63,7 @@ export * from './node-state/entry-keys.ts'
 export * from './node-state/index.ts'
 export { type FeaturedPool, featuresOfPool } from './node-state/pool-features.ts'
 export {
+  conditionsOfRoutes,
   featuresOfRoutes,
   type HostKeyCondition,
   isFiltered,

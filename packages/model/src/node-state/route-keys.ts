@@ -77,6 +77,12 @@ const features = new ListTally<FeaturedRoute>(({ conditions, action }) => [
 export const featuresOfRoutes = (routes: readonly FeaturedRoute[]): readonly string[] =>
   routes.length === 0 ? [] : ['l7.routes', ...[...features.of(routes).keys()].sort()]
 
+const conditionCounts = new ListTally<Pick<FeaturedRoute, 'conditions'>>(({ conditions }) => conditions.map(() => ''))
+
+/** How many conditions routes have. The cost depends on the difference to lists that were counted before. */
+export const conditionsOfRoutes = (routes: readonly Pick<FeaturedRoute, 'conditions'>[]): number =>
+  routes.length === 0 ? 0 : (conditionCounts.of(routes).get('') ?? 0)
+
 const nodePools = new ListTally<NodeRoute>(({ action }) =>
   action.type === 'forward'
     ? [

@@ -1,4 +1,4 @@
-import { type LoadBalancer, QUOTA_RESOURCES, type QuotaResource } from '@spout/model'
+import { conditionsOfRoutes, type LoadBalancer, QUOTA_RESOURCES, type QuotaResource } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
 
 export type Usage = Readonly<Record<QuotaResource, number>>
@@ -32,7 +32,7 @@ export function usageOf(loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>)
   let [routes, routeConditions] = [0, 0]
   for (const listener of loadBalancer.listeners) {
     routes += listener.routes.length
-    for (const { conditions } of listener.routes) routeConditions += conditions.length
+    routeConditions += conditionsOfRoutes(listener.routes)
   }
   return {
     ...NO_USAGE,

@@ -1,14 +1,19 @@
-import type { HttpRoute, RouteFilter } from '@spout/model'
+import { type HttpRoute, ListTally, type RouteFilter } from '@spout/model'
 import { type Problem, problem } from '../reason.ts'
+
+/** Counts routes with such filters. So a change of a long list costs a look at the changed routes. */
+const wrong = new ListTally<HttpRoute>((route) => (problemsOf(route, '').next().done === true ? [] : ['']))
 
 /** Filters that would have no effect in their route. */
 export function* filterProblems(routes: readonly HttpRoute[], field: string): Generator<Problem> {
-  for (const [at, { conditions, action }] of routes.entries()) {
-    const filters = action.type === 'forward' ? (action.filters ?? []) : []
-    for (const [place, filter] of filters.entries()) {
-      if (filter.type === 'cors') yield* corsProblems(filter, conditions, `${field}[${at}].action.filters[${place}]`)
-    }
-  }
+  if (wrong.of(routes).size === 0) return
+  for (const [at, route] of routes.entries()) yield* problemsOf(route, `${field}[${at}]`)
+}
+
+function* problemsOf({ conditions, action }: HttpRoute, field: string): Generator<Problem> {
+  const filters = action.type === 'forward' ? (action.filters ?? []) : []
+  for (const [place, filter] of filters.entries())
+    if (filter.type === 'cors') yield* corsProblems(filter, conditions, `${field}.action.filters[${place}]`)
 }
 
 /** A preflight request is one of method OPTIONS (the Fetch standard, CORS-preflight fetch). */

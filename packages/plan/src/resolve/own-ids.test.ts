@@ -65,3 +65,20 @@ test('what is known of a version before makes no difference, whatever changes', 
     { numRuns: 300 },
   )
 })
+
+test('an id that a route of thousands has, or another part, is found when a part with it comes', () => {
+  const routes = Array.from({ length: 200 }, (_, at) => routeOf(1000 + at))
+  const documentWith = (own: readonly HttpRoute[], pool = 2): IdentifiedParts => ({
+    listeners: [listenerOf(id(1), 80, { protocol: 'http', routes: [...own] })],
+    pools: [poolOf(id(pool), [])],
+  })
+  const before = documentWith(routes)
+  const comes = (number: number, at = 100) => documentWith(routes.toSpliced(at, 0, routeOf(number)))
+  expect(haveOwnIds(before, null)).toBe(true)
+  expect(haveOwnIds(comes(3), before)).toBe(true)
+  for (const taken of [1000, 1150, 1199, 1, 2]) expect(haveOwnIds(comes(taken), before)).toBe(false)
+  expect(haveOwnIds(documentWith(routes.with(7, routeOf(1007))), before)).toBe(true)
+  expect(haveOwnIds(documentWith(routes.with(7, routeOf(1008))), before)).toBe(false)
+  expect(haveOwnIds(documentWith(routes, 1199), before)).toBe(false)
+  expect(haveOwnIds(comes(3), before)).toBe(true)
+})

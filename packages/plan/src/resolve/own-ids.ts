@@ -1,4 +1,4 @@
-import { type LoadBalancer, listDifference } from '@spout/model'
+import { ListIndex, type LoadBalancer, listDifference } from '@spout/model'
 
 /** The parts of a document that have ids. */
 export type IdentifiedParts = Pick<LoadBalancer, 'listeners' | 'pools'>
@@ -6,6 +6,13 @@ export type IdentifiedParts = Pick<LoadBalancer, 'listeners' | 'pools'>
 interface Part {
   readonly id: string
 }
+
+const idsOf = new ListIndex<Part>(({ id }) => id)
+
+/** In a list with more items, a few ids are looked up; others are looked for in one walk. */
+const LONG = 64
+/** The most ids that are looked up. */
+const FEW = 16
 
 /**
  * Whether no id occurs twice among listeners, routes, pools, members and monitors. It costs less than the paths of
@@ -15,32 +22,25 @@ interface Part {
  */
 export function haveOwnIds(document: IdentifiedParts, resolved: IdentifiedParts | null): boolean {
   const come = resolved === null ? null : partsSince(resolved, document)
-  const ids = new Set<string>()
+  const ids = new Set<string>(come?.map(({ id }) => id))
   let count = 0
   if (come === null) {
-    forEachPart(document, ({ id }) => {
-      ids.add(id)
-      count++
-    })
+    for (const list of listsOf(document)) for (const { id } of list) ids.add(id)
+    for (const list of listsOf(document)) count += list.length
     return ids.size === count
   }
-  for (const { id } of come) ids.add(id)
-  forEachPart(document, ({ id }) => {
-    if (ids.has(id)) count++
-  })
+  for (const list of listsOf(document))
+    if (list.length > LONG && ids.size <= FEW) for (const id of ids) count += idsOf.count(list, id)
+    else for (const { id } of list) if (ids.has(id)) count++
   return ids.size === come.length && count === come.length
 }
 
-function forEachPart({ listeners, pools }: IdentifiedParts, see: (part: Part) => void): void {
-  for (const listener of listeners) {
-    see(listener)
-    listener.routes.forEach(see)
-  }
-  for (const pool of pools) {
-    see(pool)
-    pool.members.forEach(see)
-    if (pool.monitor !== null) see(pool.monitor)
-  }
+function* listsOf({ listeners, pools }: IdentifiedParts): Generator<readonly Part[]> {
+  yield listeners
+  for (const { routes } of listeners) yield routes
+  yield pools
+  for (const { members } of pools) yield members
+  yield pools.flatMap(({ monitor }) => monitor ?? [])
 }
 
 /** The parts that are not objects of the earlier version. Null if one may occur twice. */

@@ -1,6 +1,5 @@
 import {
   CHECK_SETTINGS_FIELDS,
-  featuresOfRoutes,
   type HealthMonitor,
   type LoadBalancer,
   MOST_SLOTS,
@@ -99,9 +98,7 @@ function* documentProblems(
   yield* poolReferenceProblems(loadBalancer)
   for (const [index, listener] of loadBalancer.listeners.entries()) {
     yield* routeProblems(listener, `listeners[${index}].routes`, tables)
-    // Unlike `filterProblems`, this does not walk over all routes.
-    if (featuresOfRoutes(listener.routes).includes('l7.routes.filters'))
-      yield* filterProblems(listener.routes, `listeners[${index}].routes`)
+    yield* filterProblems(listener.routes, `listeners[${index}].routes`)
     yield* tlsProblems(listener, `listeners[${index}]`)
     yield* figureProblems(listener, `listeners[${index}]`)
     yield* serverNameHeaderProblems(listener, `listeners[${index}]`)
