@@ -11,6 +11,7 @@ import {
 import { z } from 'zod'
 import { Parts } from '../drafts/parts.ts'
 import { type Route, route } from '../operations/route.ts'
+import { ChangingRoutes, routesWith } from './changing-routes.ts'
 import { placedRoute } from './listener-routes.ts'
 import { LISTENERS, partOf, putPart } from './load-balancer-parts.ts'
 
@@ -50,9 +51,8 @@ export const routeChangeRoutes: readonly Route[] = [
         throw ofPut(error, made)
       })
       const { id, routes } = partOf(changed.listeners, call.params.part, 'Listener')
-      const wanted = new Set(made.put)
       const { generation, updatedAt } = changed
-      return { generation, updatedAt, listenerId: id, put: routes.filter((one) => wanted.has(one.id)) }
+      return { generation, updatedAt, listenerId: id, put: routesWith(routes, made.put) }
     },
   }),
 ]
@@ -78,23 +78,20 @@ function changedRoutes(
   { pools }: LoadBalancer,
   parts: Parts,
 ): Changed {
-  const gone = new Set(remove)
-  const routes = gone.size === 0 ? [...before] : before.filter(({ id }) => !gone.has(id))
+  const routes = new ChangingRoutes(before, remove)
   const made: string[] = []
   for (const [at, { before: next, ...draft }] of put.entries()) {
-    const place = routes.findIndex(({ id, name }) =>
-      draft.id === undefined ? draft.name !== '' && name === draft.name : id === draft.id,
-    )
-    const one = parts.route(draft, routes[place], pools, `put[${at}].`)
+    const place = draft.id === undefined ? routes.placeOfName(draft.name) : routes.placeOf(draft.id)
+    const one = parts.route(draft, routes.all[place], pools, `put[${at}].`)
     made.push(one.id)
     if (place >= 0 && (next === undefined || next === one.id)) {
-      routes[place] = one
+      routes.replace(place, one)
       continue
     }
-    if (place >= 0) routes.splice(place, 1)
-    const to = next === undefined ? routes.length : routes.findIndex(({ id }) => id === next)
+    if (place >= 0) routes.remove(place)
+    const to = next === undefined ? routes.all.length : routes.placeOf(next)
     if (to < 0) throw new SpoutError('ReferenceNotFound', { field: `put[${at}].before`, what: 'Route', id: next ?? '' })
-    routes.splice(to, 0, one)
+    routes.insert(to, one)
   }
-  return { routes, put: made }
+  return { routes: routes.all, put: made }
 }
