@@ -34,6 +34,15 @@ describe('ChangeLog', () => {
     expect(sequencesAfter(log, floor)).toHaveLength(3 - floor)
   })
 
+  test('counts what values take in memory beside their text', () => {
+    const log = new ChangeLog({ changes: 1e9, bytes: 25 }, 0)
+    for (const sequence of [1, 2, 3, 4]) {
+      const { writes } = commit(sequence, 'xx')
+      log.append({ sequence, writes: writes.map((write) => ({ ...write, value: {}, heldBytes: 10 })) })
+    }
+    expect(sequencesAfter(log, log.floor)).toEqual([3, 4])
+  })
+
   test('whatever is appended and compacted, it reads the same as a plain array', () => {
     const step = fc.oneof(
       fc.record({ append: fc.integer({ min: 1, max: 3 }) }),

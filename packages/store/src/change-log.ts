@@ -7,6 +7,8 @@ export interface LoggedWrite extends Ref {
   readonly text: string | null
   /** The value itself, frozen, if it is in memory. */
   readonly value?: unknown
+  /** What the value takes in memory besides the text. Default: nothing. */
+  readonly heldBytes?: number
 }
 
 /** One commit in the log. Sequences rise, with gaps. */
@@ -32,11 +34,12 @@ export interface LogReader {
 /** How much of the log is kept. Older commits are compacted automatically. */
 export interface Retention {
   readonly changes: number
-  /** Limit for the values as JSON text. */
+  /** Limit for the values as JSON text, and for what they take in memory beside it. */
   readonly bytes: number
 }
 
-const bytesOf = (commit: LoggedCommit): number => commit.writes.reduce((sum, { text }) => sum + (text?.length ?? 0), 0)
+const bytesOf = (commit: LoggedCommit): number =>
+  commit.writes.reduce((sum, { text, heldBytes = 0 }) => sum + (text?.length ?? 0) + heldBytes, 0)
 
 /**
  * The newest commits in memory, bounded. The memory engine keeps its whole log here, the sqlite engine the newest part.

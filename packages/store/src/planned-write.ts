@@ -16,6 +16,8 @@ export interface PlannedWrite extends Ref {
   readonly isEdit: boolean
   /** The value itself, if the store took it over. */
   readonly value?: unknown
+  /** What the value takes in memory beside the version before: lists that are new, although most of their items are not. */
+  readonly heldBytes?: number
   /** The sequence that the object must have, or another condition. */
   readonly condition: Condition
 }
@@ -88,11 +90,11 @@ function* planning(
   // Only a version of this store can share parts with the value that replaces it.
   const isKnown = typeof condition === 'number' && encoding.known.has(ref, condition, over)
   const before = isKnown ? over : undefined
-  if (over === undefined || typeof value !== 'object' || !(yield* freezingAsJson(value, before)))
-    return { ...ref, scope, text: encode(value), isEdit: false, condition }
+  const heldBytes = over === undefined || typeof value !== 'object' ? null : yield* freezingAsJson(value, before)
+  if (heldBytes === null) return { ...ref, scope, text: encode(value), isEdit: false, condition }
   const edits = before === undefined || !encoding.isLarge(ref) ? null : yield* findingEdits(before, value)
   const text = yield* textOf(edits ?? value)
-  return { ...ref, scope, text, isEdit: edits !== null, value, condition }
+  return { ...ref, scope, text, isEdit: edits !== null, value, heldBytes, condition }
 }
 
 /** The same write with the whole new value in place of edits. */

@@ -58,9 +58,10 @@ const COMMITS_PER_FLUSH = 256
 const HUNG_AFTER_MS = 5_000
 /**
  * Recent commits that are kept in memory. A watch that keeps up never reads the file, where each large object has to be
- * rebuilt from its edits. A change of members in 500 load balancers of a thousand members each is 6 MiB of edits.
+ * rebuilt from its edits. A change of members in 500 load balancers of a thousand members each is 6 MiB of edits. Of
+ * 10,000 routes each version has a list of its own of 80 KiB.
  */
-const WARM: Retention = { changes: 4096, bytes: 16 * 1024 * 1024 }
+const WARM: Retention = { changes: 4096, bytes: 48 * 1024 * 1024 }
 
 /**
  * The default store: one SQLite file, one process, every acknowledged commit flushed to disk. A thread of its own writes
@@ -249,9 +250,9 @@ export class SqliteStore implements Store {
     for (const write of writes) this.#large.note(write)
     this.#warmLog.append({
       sequence,
-      writes: writes.map(({ kind, id, text, value }, at) => {
+      writes: writes.map(({ kind, id, text, value, heldBytes = 0 }, at) => {
         const logged = { kind, id, scope: scopes[at] ?? null, text }
-        return value === undefined ? logged : { ...logged, value }
+        return value === undefined ? logged : { ...logged, value, heldBytes }
       }),
     })
     this.#see(sequence)

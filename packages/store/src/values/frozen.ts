@@ -1,4 +1,5 @@
 import { listDifference } from '@spout/model'
+import { fewStretchesOf } from '@spout/model/list-difference'
 import type { Pieces } from '@spout/runtime'
 
 /** Freezes a JSON value and everything in it. */
@@ -16,17 +17,23 @@ const AT_ONCE = 64
 /**
  * Freezes a value in place, without a copy, with pauses.
  * @param like a frozen value; parts that `value` shares with it are not visited again
- * @returns false, having frozen nothing, when the value would not survive JSON unchanged
+ * @returns the bytes that its new lists take in memory, besides their items; null, having frozen nothing, when the value
+ * would not survive JSON unchanged
  */
-export function* freezingAsJson(value: unknown, like: unknown): Pieces<boolean> {
+export function* freezingAsJson(value: unknown, like: unknown): Pieces<number | null> {
   const made = yield* collecting(value, like)
-  if (made === null) return false
+  if (made === null) return null
+  let bytes = 0
   for (let at = 0; at < made.length; at++) {
     if (at % AT_ONCE === AT_ONCE - 1) yield
-    Object.freeze(made[at])
+    const one = Object.freeze(made[at])
+    if (Array.isArray(one)) bytes += BYTES_OF_ITEM * one.length
   }
-  return true
+  return bytes
 }
+
+/** A list takes this much for each item. */
+const BYTES_OF_ITEM = 8
 
 /** @returns the objects that are not in `like`; null when the value is not JSON */
 function* collecting(value: unknown, like: unknown): Pieces<readonly object[] | null> {
@@ -77,6 +84,13 @@ function seeParts(value: object, like: unknown, left: Left): boolean {
 const NOTHING: Readonly<Record<string, unknown>> = {}
 
 function seeItems(value: readonly unknown[], like: readonly unknown[], left: Left): boolean {
+  const stretches = fewStretchesOf(like, value)
+  if (stretches !== null) {
+    for (const { at, count, from } of stretches)
+      for (let place = at; from === null && place < at + count; place++)
+        if (!left.see(value[place], like[place])) return false
+    return true
+  }
   let fresh: ReadonlySet<unknown> | null = null
   for (let at = 0; at < value.length; at++) {
     const item = value[at]
