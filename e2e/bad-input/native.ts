@@ -191,7 +191,7 @@ export const NATIVE: readonly Bad[] = [
   ),
   create('broken JSON', () => '{"name": "bad"', 400, 'not valid JSON'),
   create('a body that is no object', () => '[]', 400, 'object'),
-  create('a body too large', () => `{"name":"${'x'.repeat(1_100_000)}"}`, 413, '1048576'),
+  create('a body too large', () => `{"name":"${'x'.repeat(8_400_000)}"}`, 413, '8388608'),
   create(
     'a project that is not its own',
     (known) => ({ ...balancer('bad', 'tcp'), projectId: known.bolt.projectId }),

@@ -21,7 +21,7 @@ import {
 } from '@spout/server'
 import type { ControlPlaneConfig } from './config.ts'
 
-/** Limits of request bodies being read, in total and of one project. The largest body is 4 MiB. */
+/** Limits of request bodies being read, in total and of one project. The largest body is 8 MiB. */
 const BODIES = { mostBytes: 128 * 1024 * 1024, mostBytesOfOne: 16 * 1024 * 1024 } as const
 /** Limit of data buffered for slow readers of one project. */
 const MOST_STREAM_BYTES = 32 * 1024 * 1024

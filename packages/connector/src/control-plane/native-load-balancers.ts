@@ -36,6 +36,7 @@ type Failure = { readonly error: ProblemBody }
 const MOST_BYTES = 500_000
 const DOCUMENT_BYTES = 1500
 const MEMBER_BYTES = 150
+const ROUTE_BYTES = 500
 
 /** `LoadBalancerService` over the native API. Requests that arrive together share a call. */
 export class NativeLoadBalancers extends NativeProject implements LoadBalancerService {
@@ -51,8 +52,9 @@ export class NativeLoadBalancers extends NativeProject implements LoadBalancerSe
         splitAnswer(await this.api.call<AnsweredLoadBalancer>('POST', '/load-balancers', creationBody(one))),
       many: (all) => this.#createAll(all),
       isAboutContent,
-      bytesOf: ({ content }) =>
-        content.pools.reduce((sum, { members }) => sum + MEMBER_BYTES * members.length, DOCUMENT_BYTES),
+      bytesOf: ({ content: { pools, listeners } }) =>
+        pools.reduce((sum, { members }) => sum + MEMBER_BYTES * members.length, DOCUMENT_BYTES) +
+        listeners.reduce((sum, { routes = [] }) => sum + ROUTE_BYTES * routes.length, 0),
       most: { items: 256, bytes: MOST_BYTES },
     })
     this.#memberChanges = new CallsTogether<QueuedMemberChange, ChangedMembers>({

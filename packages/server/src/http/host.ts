@@ -56,13 +56,21 @@ export type Gate = (scope: FastifyInstance, open: (pattern: string) => boolean) 
 /** The limit of oslo's sizelimit middleware. OpenStack's surfaces answer larger bodies with 413. */
 export const OPENSTACK_BODY_LIMIT_BYTES = 114_688
 export const NATIVE_BODY_LIMIT_BYTES = 1_048_576
+/** Limit of the body that writes a load balancer, or a part of it: enough for 10,000 routes with filters. */
+export const DOCUMENT_BODY_LIMIT_BYTES = 8_388_608
 
-/** What the largest documents need: 20,000 members with all their fields, all annotations of a load balancer. */
+/** What large documents need: 20,000 members with all their fields, all annotations of a load balancer. */
 export const API_JSON_LIMITS: JsonLimits = {
   nulInText: 'refused',
   mostTextBytes: 32_768,
   mostNames: 10_000,
   mostValues: 262_144,
+}
+
+/** For bodies that are larger than 4 MiB: as many values for each byte. */
+export const DOCUMENT_JSON_LIMITS: JsonLimits = {
+  ...API_JSON_LIMITS,
+  mostValues: (API_JSON_LIMITS.mostValues * DOCUMENT_BODY_LIMIT_BYTES) / (4 * 1_048_576),
 }
 
 const MAX_HEADER_BYTES = 16_384

@@ -73,12 +73,19 @@ function parse(body: Buffer): unknown {
   }
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Limits of what bodies of the route contain. Default: those of the server. */
+    readonly jsonLimits?: JsonLimits
+  }
+}
+
 /** Only JSON bodies are read. An empty one counts as none: OpenStack's clients send DELETE with a content type. */
 export function acceptStrictJson(app: FastifyInstance, limits: JsonLimits): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', async (request: FastifyRequest, body: Readable) => {
-    const limitBytes = request.routeOptions.bodyLimit ?? 0
+    const { bodyLimit: limitBytes = 0, config } = request.routeOptions
     if (Number(request.headers['content-length'] ?? 0) > limitBytes) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
-    return readStrictJson(body, limitBytes, limits)
+    return readStrictJson(body, limitBytes, config.jsonLimits ?? limits)
   })
 }

@@ -5,7 +5,7 @@ import { requireRole } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
 import { isBalancing } from '../authn/balancer.ts'
 import { suffice } from '../authn/roles.ts'
-import { NATIVE_BODY_LIMIT_BYTES, type Surface } from '../http/host.ts'
+import { DOCUMENT_BODY_LIMIT_BYTES, DOCUMENT_JSON_LIMITS, NATIVE_BODY_LIMIT_BYTES, type Surface } from '../http/host.ts'
 import { sendDocument } from '../http/long-answer.ts'
 import { isLongBody } from '../http/long-body.ts'
 import { answerWithProblems } from '../http/problem.ts'
@@ -15,6 +15,9 @@ import type { NativeContext } from './operations/context.ts'
 import type { Route } from './operations/route.ts'
 import { etagOf } from './operations/shown.ts'
 import { ROUTES } from './routes.ts'
+
+/** The budget of a project's bodies holds two of them. */
+const LONG_BODIES = { bodyLimit: DOCUMENT_BODY_LIMIT_BYTES, config: { jsonLimits: DOCUMENT_JSON_LIMITS } } as const
 
 const NOBODY: Principal = { userId: '', userName: '', projectId: null, roles: [], expiresAt: '' }
 
@@ -33,6 +36,7 @@ export const nativeApi = (parts: Omit<NativeContext, 'closing'>): Surface => ({
       scope.route({
         method: known.method,
         url: known.path,
+        ...(known.takesDocument === true && LONG_BODIES),
         handler: (request, reply) => answer(context, known, request, reply),
       })
     scope.get('/openapi.json', (_request, reply) => reply.type('application/json').send(renderOpenApi()))

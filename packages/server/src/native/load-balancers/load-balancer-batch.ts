@@ -23,6 +23,7 @@ export const loadBalancerBatchRoutes: readonly Route[] = [
     summary: 'Create several load balancers, each with everything in it',
     access: 'member',
     body: z.strictObject({ loadBalancers: z.array(creation).min(1).max(MOST_TOGETHER) }),
+    takesDocument: true,
     answer: { status: 200, schema: z.strictObject({ results: z.array(outcome) }) },
     handle: async (context, { principal, body, request, turn }) => {
       const results = await Promise.all(

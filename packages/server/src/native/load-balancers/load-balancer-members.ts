@@ -19,6 +19,7 @@ export const loadBalancerMemberRoutes: readonly Route[] = [
     summary: 'Replace all members of a pool',
     access: 'member',
     body: z.strictObject({ members: z.array(memberDraft).max(10_000) }),
+    takesDocument: true,
     answer: { status: 200, schema: pool },
     handle: async (context, call) => {
       const now = context.clock.now().toISOString()

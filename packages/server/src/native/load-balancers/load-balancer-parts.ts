@@ -129,6 +129,7 @@ const addRoute = <T extends { readonly id: string }, S extends z.ZodObject>(kind
     summary: `Add a ${kind.what.toLowerCase()}`,
     access: 'member',
     body: kind.draft,
+    takesDocument: true,
     answer: { status: 201, schema: kind.schema },
     handle: async (context, call) => {
       const now = context.clock.now().toISOString()
@@ -152,6 +153,7 @@ const replaceRoute = <T extends { readonly id: string }, S extends z.ZodObject>(
     summary: `Replace a ${kind.what.toLowerCase()}`,
     access: 'member',
     body: kind.draft,
+    takesDocument: true,
     answer: { status: 200, schema: kind.schema },
     handle: async (context, call) => {
       const now = context.clock.now().toISOString()
@@ -172,6 +174,7 @@ const changeRoute = <T extends { readonly id: string }, S extends z.ZodObject>(k
     summary: `Change a ${kind.what.toLowerCase()}; absent fields stay`,
     access: 'member',
     body: mergeOf(kind.draft),
+    takesDocument: true,
     answer: { status: 200, schema: kind.schema },
     handle: async (context, call) => {
       const now = context.clock.now().toISOString()

@@ -94,6 +94,7 @@ export const loadBalancerRoutes: readonly Route[] = [
     summary: 'Create a load balancer with everything in it',
     access: 'member',
     body: creation,
+    takesDocument: true,
     answer: { status: 201, schema: loadBalancer },
     handle: async (context, { principal, body, reply, turn }) => {
       const created = await createOwn(context, principal, body, turn)
@@ -108,6 +109,7 @@ export const loadBalancerRoutes: readonly Route[] = [
     summary: 'Replace a load balancer; with If-Match only the version that was read',
     access: 'member',
     body: replacement,
+    takesDocument: true,
     answer: { status: 200, schema: loadBalancer },
     handle: async (context, call) => {
       const { body, request } = call

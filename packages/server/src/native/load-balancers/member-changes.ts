@@ -55,6 +55,7 @@ export const memberChangeRoutes: readonly Route[] = [
     summary: 'Put and remove members of pools; the others stay as they are',
     access: 'member',
     body: z.strictObject({ changes: z.array(memberChangeDraft).min(1).max(MOST_CHANGES) }),
+    takesDocument: true,
     answer: { status: 200, schema: z.strictObject({ results: z.array(outcome) }) },
     handle: async (context, call) => {
       const results = await Promise.all(call.body.changes.map((change) => made(context, call, change)))

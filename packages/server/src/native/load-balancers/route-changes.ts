@@ -31,6 +31,7 @@ export const routeChangeRoutes: readonly Route[] = [
     summary: 'Put and remove routes of a listener; the others stay as they are',
     access: 'member',
     body,
+    takesDocument: true,
     answer: {
       status: 200,
       schema: z.strictObject({

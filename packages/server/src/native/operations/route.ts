@@ -38,6 +38,8 @@ export interface Route {
   readonly access: Access
   readonly query?: Readonly<Record<string, string>>
   readonly body: z.ZodType | null
+  /** Whether the body may contain a load balancer with everything in it, or much of one. It may be longer then. */
+  readonly takesDocument?: true
   readonly answer: Answer
   readonly handle: (context: NativeContext, call: Call<unknown>) => Promise<unknown>
 }
