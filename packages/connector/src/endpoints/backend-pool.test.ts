@@ -34,7 +34,7 @@ describe('the port of a backend', () => {
 
 test('the pool has the endpoints of the port', () => {
   const port = { name: 'http', protocol: 'TCP', port: 80, targetPort: null } as const
-  const pool = backendPool('p', port, [slice('web', [endpoint('10.1.0.2'), endpoint('10.1.0.1')])], [4])
+  const { pool } = backendPool('p', port, [slice('web', [endpoint('10.1.0.2'), endpoint('10.1.0.1')])], [4])
   expect(pool).toMatchObject({
     protocol: 'http',
     members: [
@@ -55,8 +55,13 @@ test('a pool has no more endpoints than it can have, those with the lowest addre
       { name: `web-${at}` },
     ),
   )
-  const { members } = backendPool('p', port, slices.toReversed(), [4])
+  const { pool, leftOut } = backendPool('p', port, slices.toReversed(), [4])
+  const { members } = pool
+  expect(leftOut).toBe(100)
   expect(members).toHaveLength(MOST_POOL_MEMBERS)
   expect(members.at(-1)?.address).toBe(address(MOST_POOL_MEMBERS - 1))
-  expect(backendPool('p', port, slices.slice(0, 100), [4]).members).toHaveLength(10_000)
+  expect(backendPool('p', port, slices.slice(0, 100), [4])).toMatchObject({
+    pool: { members: { length: 10_000 } },
+    leftOut: 0,
+  })
 })

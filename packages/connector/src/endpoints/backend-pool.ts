@@ -50,26 +50,33 @@ export function backendPort(
   return refuse('BackendPortNotFound', field, `Service ${shown(key)} has no ${transport} port of ${which}.`)
 }
 
+/** A pool, and how many endpoints it has no room for. */
+export interface BackendPool {
+  readonly pool: PoolContent
+  readonly leftOut: number
+}
+
 /**
  * A pool with the endpoints of one port of a Service.
  * @param poolName unique in the document
  * @param families the address families that members can have
  */
-export const backendPool = (
+export function backendPool(
   poolName: string,
   port: TargetPort,
   slices: readonly EndpointSlice[],
   families: readonly Family[],
   protocol: PoolContent['protocol'] = 'http',
-): PoolContent => ({
-  name: poolName,
-  protocol,
-  persistence: null,
-  panicThreshold: PANIC_PERCENT,
-  drainSeconds: protocol === 'udp' ? 0 : DEFAULT_DRAIN_S,
-  members: endpointMembers(slices, port, { families, preferZone: null, protocol }).members.map((one) => ({
-    ...one,
-    monitorPort: null,
-  })),
-  monitor: protocol === 'udp' ? null : MONITOR,
-})
+): BackendPool {
+  const { members, leftOut } = endpointMembers(slices, port, { families, preferZone: null, protocol })
+  const pool = {
+    name: poolName,
+    protocol,
+    persistence: null,
+    panicThreshold: PANIC_PERCENT,
+    drainSeconds: protocol === 'udp' ? 0 : DEFAULT_DRAIN_S,
+    members: members.map((one) => ({ ...one, monitorPort: null })),
+    monitor: protocol === 'udp' ? null : MONITOR,
+  }
+  return { pool, leftOut }
+}

@@ -12,6 +12,15 @@ const BY_SLOT: readonly string[] = ['tcp', 'udp', 'sctp']
 export const mostMembers = (protocol: PoolContent['protocol']): number =>
   BY_SLOT.includes(protocol) ? MOST_SLOTS : MOST_POOL_MEMBERS
 
+const kindOf = (protocol: PoolContent['protocol']): string =>
+  BY_SLOT.includes(protocol) ? 'a pool balanced per connection' : 'a pool'
+
+/** What an object says whose pool has no room for some endpoints, however many: their number changes all the time. */
+export const someEndpointsLeftOut = (pool: string, protocol: PoolContent['protocol'], field: string): Refusal => ({
+  ...{ reason: 'EndpointsLeftOut', field },
+  message: `${pool}: more endpoints than the ${mostMembers(protocol)} members of ${kindOf(protocol)}; those with the lowest addresses are its members.`,
+})
+
 /** What an object says of endpoints that its pool has no room for; null: there are none. */
 export function endpointsLeftOut(
   count: number,
@@ -20,9 +29,8 @@ export function endpointsLeftOut(
   field: string,
 ): Refusal | null {
   if (count === 0) return null
-  const kind = BY_SLOT.includes(protocol) ? 'a pool balanced per connection' : 'a pool'
   return {
     ...{ reason: 'EndpointsLeftOut', field },
-    message: `${pool}: ${count} left out: ${kind} has at most ${mostMembers(protocol)} members.`,
+    message: `${pool}: ${count} left out: ${kindOf(protocol)} has at most ${mostMembers(protocol)} members.`,
   }
 }

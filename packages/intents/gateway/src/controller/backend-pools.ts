@@ -1,4 +1,4 @@
-import { backendPool, type Family, type PoolContent } from '@spout/connector'
+import { type BackendPool, backendPool, type Family, type PoolContent } from '@spout/connector'
 import type { EndpointSlice } from '@spout/kube'
 import { poolTls } from '@spout/model'
 import type { Backend } from '../to-model/backends/backends.ts'
@@ -8,7 +8,7 @@ interface Kept {
   readonly backend: Backend
   readonly slices: readonly EndpointSlice[]
   readonly families: readonly Family[]
-  readonly pool: PoolContent
+  readonly made: BackendPool
 }
 
 /**
@@ -24,17 +24,15 @@ export class BackendPools {
   }
 
   /** @param families that members can have */
-  poolOf(name: string, backend: Backend, families: readonly Family[]): PoolContent {
+  poolOf(name: string, backend: Backend, families: readonly Family[]): BackendPool {
     const slices = this.#cluster.slicesOf(backend.service)
     const known = this.#kept.get(name)
     if (known?.backend === backend && areSame(known.slices, slices) && areSame(known.families, families))
-      return known.pool
-    const pool = {
-      ...backendPool(name, backend.port, slices, families, backend.protocol),
-      ...spokenTo(backend),
-    }
-    this.#kept.set(name, { backend, slices, families, pool })
-    return pool
+      return known.made
+    const { pool, leftOut } = backendPool(name, backend.port, slices, families, backend.protocol)
+    const made = { pool: { ...pool, ...spokenTo(backend) }, leftOut }
+    this.#kept.set(name, { backend, slices, families, made })
+    return made
   }
 }
 

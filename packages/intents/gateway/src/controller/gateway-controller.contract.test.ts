@@ -150,10 +150,10 @@ const whole = () =>
     labelsOf: (namespace) => cluster.labelsOf(namespace),
     listenerSet: (key) => cluster.listenerSet(key),
     listenerSetsOf: (gateway) => cluster.listenerSetsOf(gateway),
-    poolOf: (name, { port, protocol, http2, service: key }) => ({
-      ...backendPool(name, port, cluster.slicesOf(key), [4], protocol),
-      ...(http2 && { http2 }),
-    }),
+    poolOf: (name, { port, protocol, http2, service: key }) => {
+      const { pool, leftOut } = backendPool(name, port, cluster.slicesOf(key), [4], protocol)
+      return { pool: { ...pool, ...(http2 && { http2 }) }, leftOut }
+    },
   })
 
 const soon = (what: string, isSo: () => boolean) =>

@@ -4,6 +4,8 @@ export const CONTROLLER_NAME = 'spout.dev/gateway'
 export const FINALIZER = 'spout.dev/gateway-cleanup'
 /** Condition of a Gateway: False while some of its DNS names cannot be published; absent otherwise. */
 export const CONDITION_DNS_NAMES = 'spout.dev/DnsNames'
+/** Condition of a Gateway: False while one of its pools has no room for all endpoints; absent otherwise. */
+export const CONDITION_ALL_ENDPOINTS = 'spout.dev/AllEndpoints'
 export const GATEWAY_GROUP = 'gateway.networking.k8s.io'
 
 /**

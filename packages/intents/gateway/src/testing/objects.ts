@@ -122,13 +122,16 @@ export function surroundingsOf(
     listenerSet: (key) => sets.find((one) => keyOf(one) === key),
     listenerSetsOf: (gateway) => sets.filter((one) => gatewayOfSet(one) === gateway),
     poolOf: (name, { protocol }) => ({
-      name,
-      protocol,
-      persistence: null,
-      panicThreshold: 10,
-      drainSeconds: 300,
-      members: [{ name: 'pod', address: '10.128.0.1', port: 3000, weight: 1, monitorPort: null }],
-      monitor: null,
+      pool: {
+        name,
+        protocol,
+        persistence: null,
+        panicThreshold: 10,
+        drainSeconds: 300,
+        members: [{ name: 'pod', address: '10.128.0.1', port: 3000, weight: 1, monitorPort: null }],
+        monitor: null,
+      },
+      leftOut: 0,
     }),
   }
 }

@@ -2,7 +2,7 @@ import { CONDITION_SERVING, type Progress, type Refusal, servingCondition } from
 import type { ConditionState } from '@spout/kube'
 import type { Serving } from '@spout/model'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
-import { CONDITION_DNS_NAMES } from '../objects/names.ts'
+import { CONDITION_ALL_ENDPOINTS, CONDITION_DNS_NAMES } from '../objects/names.ts'
 import { type Objection, objection } from '../to-model/fields/objection.ts'
 import type { CompiledGateway, CompiledListener } from '../to-model/gateways/compile-gateway.ts'
 import { isInsecure } from '../to-model/listeners/client-certificates.ts'
@@ -21,7 +21,10 @@ export interface GatewayOutcome {
 }
 
 const INSECURE = 'InsecureFrontendValidationMode'
-const GATEWAY_TYPES = ['Accepted', 'Programmed', 'ResolvedRefs', INSECURE, CONDITION_SERVING, CONDITION_DNS_NAMES]
+const GATEWAY_TYPES = [
+  ...['Accepted', 'Programmed', 'ResolvedRefs', INSECURE],
+  ...[CONDITION_SERVING, CONDITION_DNS_NAMES, CONDITION_ALL_ENDPOINTS],
+]
 
 /**
  * The status of a Gateway, except the number of attached ListenerSets.
@@ -29,7 +32,7 @@ const GATEWAY_TYPES = ['Accepted', 'Programmed', 'ResolvedRefs', INSECURE, CONDI
  */
 export function gatewayStatus(
   gateway: Gateway,
-  { listeners, sets, refused, unresolved }: CompiledGateway,
+  { listeners, sets, refused, unresolved, crowded }: CompiledGateway,
   { progress, addresses, nameNotices = [], serving = null }: GatewayOutcome,
   now: string,
 ): Required<Omit<GatewayStatus, 'attachedListenerSets'>> {
@@ -51,7 +54,8 @@ export function gatewayStatus(
     ...(progress.type === 'programmed' && serving !== null
       ? [servingCondition({ ...serving, answers: serving.state !== 'no' }, status?.conditions ?? [])]
       : []),
-    ...namesNotPublished(nameNotices),
+    ...falseFor(CONDITION_DNS_NAMES, nameNotices),
+    ...falseFor(CONDITION_ALL_ENDPOINTS, crowded),
   ]
   return {
     addresses: addresses.map((value) => ({ type: 'IPAddress', value })),
@@ -81,12 +85,16 @@ function unresolvedListeners(listeners: readonly CompiledListener[]): Objection 
   return names.length === 0 ? null : objection('ListenersNotResolved', `Not resolved: ${names.join(', ')}.`)
 }
 
-/** The condition exists only while some names cannot be published. */
-function namesNotPublished(notices: readonly Refusal[]): readonly ConditionState[] {
+/** The most notices that a condition names: a Gateway may have a thousand pools. */
+const MOST_NOTICES = 20
+
+/** A condition that exists only while there is something to say. */
+function falseFor(type: string, notices: readonly Refusal[]): readonly ConditionState[] {
   const [first] = notices
   if (first === undefined) return []
-  const message = notices.map((one) => `${one.field}: ${one.message}`).join(' ')
-  return [{ type: CONDITION_DNS_NAMES, status: 'False', reason: first.reason, message }]
+  const more = notices.length > MOST_NOTICES ? [`And ${notices.length - MOST_NOTICES} more.`] : []
+  const said = notices.slice(0, MOST_NOTICES).map((one) => `${one.field}: ${one.message}`)
+  return [{ type, status: 'False', reason: first.reason, message: [...said, ...more].join(' ') }]
 }
 
 /** Why a Gateway is not `Programmed`; null once the nodes have confirmed the load balancer. */

@@ -63,6 +63,20 @@ describe('Gateways', () => {
     expect(servingOf(told({ state: 'no', reason: 'AllMembersDown', up: 0 }, shown, pending))).toBeUndefined()
   })
 
+  test('pools without room for all endpoints, until they have it', () => {
+    const gateway = gatewayWith([http('web')])
+    const crowded = { reason: 'EndpointsLeftOut', field: 'spec', message: 'No room.' }
+    const compiled = compileGateway(gateway, [], surroundings)
+    const outcome = { progress: programmed, addresses: [] }
+    const many = { ...compiled, crowded: Array.from({ length: 25 }, () => crowded) }
+    const status = gatewayStatus(gateway, many, outcome, NOW)
+    const [told] = status.conditions.filter(({ type }) => type === 'spout.dev/AllEndpoints')
+    expect(told).toMatchObject({ status: 'False', reason: 'EndpointsLeftOut' })
+    expect(told?.message).toMatch(/^spec: No room\. .*And 5 more\.$/)
+    const after = gatewayStatus({ ...gateway, status }, compiled, outcome, NOW)
+    expect(said(after.conditions)['spout.dev/AllEndpoints']).toBeUndefined()
+  })
+
   test('names that cannot be published, until they can', () => {
     const gateway = gatewayWith([http('web')])
     const refused = { reason: 'NameRefused', field: 'spec', message: 'No.' }

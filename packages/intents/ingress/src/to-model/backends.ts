@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto'
-import { backendPool, backendPort, type PoolContent, type PortReference, type Refusal } from '@spout/connector'
+import {
+  backendPool,
+  backendPort,
+  type PoolContent,
+  type PortReference,
+  type Refusal,
+  shown,
+  someEndpointsLeftOut,
+} from '@spout/connector'
 import type { PoolOptions } from '../ingress-nginx/pool-options.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -20,6 +28,8 @@ export const PLAIN_POOL: PoolOptions = { persistence: null, tls: undefined }
 export class Backends {
   readonly #around: Surroundings
   readonly #pools = new Map<string, PoolContent>()
+  /** Names of pools that have no room for all endpoints. */
+  readonly #crowded = new Set<string>()
   readonly #services = new Set<string>()
 
   constructor(around: Surroundings) {
@@ -41,7 +51,10 @@ export class Backends {
     return this.#pools.get(pool)?.members.length === 0
   }
 
-  /** The name of a backend's pool; null when it cannot be served. In this case a refusal is reported. */
+  /**
+   * The name of a backend's pool; null when it cannot be served. This is reported, and so is a pool that has no room for
+   * all endpoints.
+   */
   poolOf({ service: key, port, field }: NamedBackend, options: PoolOptions, tell: Tell): string | null {
     this.#services.add(key)
     const service = this.#around.service(key)
@@ -53,10 +66,13 @@ export class Backends {
       return null
     }
     const name = `${key}:${target.value.port}${markOf(options)}`
-    if (this.#pools.has(name)) return name
-    const plain = backendPool(name, target.value, this.#around.slices(key), this.#around.families)
-    const { persistence, tls } = options
-    this.#pools.set(name, { ...plain, persistence, ...(tls === undefined ? {} : { tls }) })
+    if (!this.#pools.has(name)) {
+      const { pool, leftOut } = backendPool(name, target.value, this.#around.slices(key), this.#around.families)
+      const { persistence, tls } = options
+      this.#pools.set(name, { ...pool, persistence, ...(tls === undefined ? {} : { tls }) })
+      if (leftOut > 0) this.#crowded.add(name)
+    }
+    if (this.#crowded.has(name)) tell(someEndpointsLeftOut(`Service ${shown(key)}`, 'http', field))
     return name
   }
 }

@@ -195,3 +195,17 @@ test('labels of the infrastructure are tags, those that are too long are not, an
   expect(none.wanted?.content).not.toHaveProperty('tags')
   expect(none.wanted?.content.annotations).not.toHaveProperty('kubernetes.labels')
 })
+
+test('a pool without room for all endpoints is told, and the Gateway is served', () => {
+  const routes = [routeWith({ rules: [rule('a', path('PathPrefix', '/')), rule('b', path('PathPrefix', '/b'))] })]
+  const poolOf: typeof surroundings.poolOf = (name, backend) => ({
+    ...surroundings.poolOf(name, backend),
+    leftOut: backend.service === 'shop/a' ? 3 : 0,
+  })
+  const made = compileGateway(gatewayWith([http('web')]), routes, { ...surroundings, poolOf })
+  expect(made.wanted?.content.pools).toHaveLength(2)
+  expect(made.crowded).toEqual([
+    expect.objectContaining({ reason: 'EndpointsLeftOut', message: expect.stringMatching(/^shop\/a:8080.* 10000 /) }),
+  ])
+  expect(compileGateway(gatewayWith([http('web')]), routes, surroundings).crowded).toEqual([])
+})

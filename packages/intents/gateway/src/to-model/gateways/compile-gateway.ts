@@ -1,5 +1,6 @@
 import {
   type AddressRequest,
+  type BackendPool,
   type CertificateSight,
   CLASS_ANNOTATION,
   CLUSTER_ANNOTATION,
@@ -9,6 +10,8 @@ import {
   type PoolContent,
   type Refusal,
   type RefusedHost,
+  shown,
+  someEndpointsLeftOut,
   sorted,
   uidOf,
 } from '@spout/connector'
@@ -43,7 +46,7 @@ export interface GatewaySurroundings extends BackendSurroundings, ListenerSurrou
   /** A ListenerSet by `namespace/name`. */
   readonly listenerSet: (key: string) => ListenerSet | undefined
   /** Makes a pool of this name with the backend's endpoints. */
-  readonly poolOf: (name: string, backend: Backend) => PoolContent
+  readonly poolOf: (name: string, backend: Backend) => BackendPool
   /** The certificate of a Secret by `namespace/name`. */
   readonly certificateOf: (secret: string) => CertificateSight
   readonly cluster: string
@@ -82,6 +85,8 @@ export interface CompiledGateway {
   readonly unresolved: Objection | null
   /** Problems with its DNS names. The Gateway is served nevertheless. */
   readonly nameNotices: readonly Refusal[]
+  /** The pools that have no room for all endpoints. The Gateway is served nevertheless. */
+  readonly crowded: readonly Refusal[]
 }
 
 /** What is worked out of a Gateway before its routes: a change of routes alone keeps it. */
@@ -146,9 +151,10 @@ export function compiledOf(
   const refused = 'refused' in request ? request.refused : parametersOf(gateway)
   // A Gateway without a usable listener of its own is not accepted, and then its ListenerSets are not served either.
   if (refused !== null || 'refused' in request || !parents.own.listeners.some(isUsable))
-    return { listeners, sets, refused, wanted: null, unresolved, nameNotices: [] }
+    return { listeners, sets, refused, wanted: null, unresolved, nameNotices: [], crowded: [] }
   const usable = allListeners(parents).filter(isUsable)
   const names = dnsNamesOf(gateway, usable, parts.names(), surroundings.domains)
+  const pools = [...poolsOf(usable, parts, surroundings), ...sharedPools(parts.allShares(), surroundings)]
   const { tags, annotations } = infrastructureOf(gateway)
   const loadBalancerClass = surroundings.loadBalancerClassOf?.(gateway) ?? null
   const content: LoadBalancerContent = {
@@ -160,7 +166,7 @@ export function compiledOf(
       ...(loadBalancerClass !== null && { [CLASS_ANNOTATION]: loadBalancerClass }),
       [ownerAnnotation('gateway', uidOf(gateway))]: keyOf(gateway),
     }),
-    pools: [...poolsOf(usable, parts, surroundings), ...sharedPools(parts.allShares(), surroundings)],
+    pools: pools.map(({ pool }) => pool),
     listeners: listenerContents(usable, parts),
     ...names.published,
   }
@@ -168,6 +174,9 @@ export function compiledOf(
     ...{ listeners, sets, refused: null, unresolved },
     wanted: { request: { ...request.value, ...(loadBalancerClass !== null && { loadBalancerClass }) }, content },
     nameNotices: names.notices,
+    crowded: pools.flatMap(({ pool: { name, protocol }, leftOut }) =>
+      leftOut === 0 ? [] : [someEndpointsLeftOut(shown(name), protocol, 'spec')],
+    ),
   }
 }
 
@@ -181,18 +190,18 @@ function poolsOf(
   usable: readonly JudgedListener[],
   parts: GatewayParts,
   { poolOf }: GatewaySurroundings,
-): readonly PoolContent[] {
+): readonly BackendPool[] {
   const isClosed = parts.poolNames.includes(CLOSED_POOL) || !usable.some(closesConnections)
   const names = isClosed ? parts.poolNames : [...parts.poolNames, CLOSED_POOL].sort()
   return names.flatMap((name) => {
-    if (name === CLOSED_POOL) return [{ ...EMPTY_POOL, name, protocol: 'tcp-proxy' }]
+    if (name === CLOSED_POOL) return [{ pool: { ...EMPTY_POOL, name, protocol: 'tcp-proxy' }, leftOut: 0 }]
     const backend = parts.backend(name)
     return backend === undefined ? [] : [poolOf(name, backend)]
   })
 }
 
 /** A pool for each route that takes all connections of a listener. */
-function sharedPools(all: Iterable<NamedShares>, { poolOf }: GatewaySurroundings): readonly PoolContent[] {
+function sharedPools(all: Iterable<NamedShares>, { poolOf }: GatewaySurroundings): readonly BackendPool[] {
   const byName = new Map([...all].map(({ pool, shares }) => [pool, shares]))
   return [...byName]
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,4 +1,4 @@
-import type { MemberContent, PoolContent } from '@spout/connector'
+import type { BackendPool, MemberContent } from '@spout/connector'
 import { MOST_SLOTS } from '@spout/model'
 import { expect, test } from 'vitest'
 import { connectionRoute } from '../../testing/objects.ts'
@@ -18,10 +18,11 @@ const ENDPOINTS: Readonly<Record<string, readonly string[]>> = {
   same: ['10.0.0.1'],
   none: [],
 }
-const poolOf = (name: string, { service }: Backend): PoolContent => ({
-  ...{ name, protocol: 'tcp', persistence: null, panicThreshold: 10, drainSeconds: 300, monitor: null },
-  members: (ENDPOINTS[service] ?? []).map(member),
+const poolWith = (name: string, members: readonly MemberContent[]): BackendPool => ({
+  pool: { name, protocol: 'tcp', persistence: null, panicThreshold: 10, drainSeconds: 300, monitor: null, members },
+  leftOut: 0,
 })
+const poolOf = (name: string, { service }: Backend) => poolWith(name, (ENDPOINTS[service] ?? []).map(member))
 
 test.each([
   ['one backend: equal members', { three: 7 }, [1, 1, 1]],
@@ -35,7 +36,7 @@ test.each([
   ['shares without small numbers: rounded', { one: 1000, two: 998 }, [256, 128, 128]],
 ])('%s', (_, weights, expected) => {
   const shares = Object.entries(weights).map(([service, weight]) => ({ backend: backend(service), weight }))
-  expect(sharedPool('p', shares, poolOf)?.members.map(({ weight }) => weight)).toEqual(expected)
+  expect(sharedPool('p', shares, poolOf)?.pool.members.map(({ weight }) => weight)).toEqual(expected)
 })
 
 test.each([
@@ -51,7 +52,7 @@ test.each([
     backend: service === '' ? null : backend(service),
     weight,
   }))
-  expect(sharedPool('p', shares, poolOf)?.refusedPercent).toBe(expected)
+  expect(sharedPool('p', shares, poolOf)?.pool.refusedPercent).toBe(expected)
 })
 
 test('no backend: no pool', () => {
@@ -66,13 +67,18 @@ test('its name is that of the route, or the UID where that is too long', () => {
 })
 
 test('backends with more endpoints than a pool can have get equal room in it, and their shares', () => {
-  const crowds = (name: string, { service }: Backend): PoolContent => ({
-    ...poolOf(name, backend('none')),
-    members: Array.from({ length: 6000 }, (_, at) => member(`10.${service === 'left' ? 1 : 2}.${at >> 8}.${at & 255}`)),
-  })
+  const crowds = (name: string, { service }: Backend) => {
+    const addressOf = (at: number) => `10.${service === 'left' ? 1 : 2}.${at >> 8}.${at & 255}`
+    const { pool } = poolWith(
+      name,
+      Array.from({ length: 4000 }, (_, at) => member(addressOf(at))),
+    )
+    return { pool, leftOut: 2000 }
+  }
   const shares = ['left', 'right'].map((service, at) => ({ backend: backend(service), weight: at + 1 }))
-  const members = sharedPool('p', shares, crowds)?.members ?? []
-  expect(members).toHaveLength(MOST_SLOTS)
+  const made = sharedPool('p', shares, crowds)
+  const members = made?.pool.members ?? []
+  expect([members.length, made?.leftOut]).toEqual([MOST_SLOTS, 12_000 - MOST_SLOTS])
   const weightOf = (network: string) =>
     members.filter(({ address }) => address.startsWith(network)).reduce((sum, { weight }) => sum + weight, 0)
   expect(weightOf('10.2.')).toBe(2 * weightOf('10.1.'))

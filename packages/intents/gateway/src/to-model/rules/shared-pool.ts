@@ -1,4 +1,4 @@
-import { type MemberContent, mostMembers, type PoolContent } from '@spout/connector'
+import { type BackendPool, type MemberContent, mostMembers, type PoolContent } from '@spout/connector'
 import { type RouteObject, routeIdOf } from '../../objects/route.ts'
 import type { Backend } from '../backends/backends.ts'
 import type { BackendShare } from './route-kind.ts'
@@ -23,10 +23,10 @@ export function sharedPoolNameOf(route: RouteObject): string {
 export function sharedPool(
   name: string,
   shares: readonly BackendShare[],
-  poolOf: (name: string, backend: Backend) => PoolContent,
-): PoolContent | null {
+  poolOf: (name: string, backend: Backend) => BackendPool,
+): BackendPool | null {
   const pools = shares.flatMap(({ backend, weight }) =>
-    backend === null ? [] : [{ pool: poolOf(name, backend), weight }],
+    backend === null ? [] : [{ ...poolOf(name, backend), weight }],
   )
   const [first] = pools
   if (first === undefined) return null
@@ -34,8 +34,10 @@ export function sharedPool(
   const all = pools.reduce((sum, { pool }) => sum + pool.members.length, 0)
   const most = mostMembers(first.pool.protocol)
   const room = all > most ? Math.floor(most / pools.length) : most
-  for (const { pool, weight } of pools) {
+  let leftOut = 0
+  for (const { pool, leftOut: beyond, weight } of pools) {
     const own = pool.members.slice(0, room)
+    leftOut += beyond + pool.members.length - own.length
     for (const member of own) {
       const key = `${member.address} ${member.port}`
       const part = (parts.get(key)?.part ?? 0) + weight / own.length
@@ -45,7 +47,8 @@ export function sharedPool(
   const weights = wholeNumbers([...parts.values()].map(({ part }) => part))
   const members = [...parts.values()].map(({ member }, at) => ({ ...member, weight: weights[at] ?? 1 }))
   const refusedPercent = members.length === 0 ? 0 : refusedPercentOf(shares, pools)
-  return { ...first.pool, members, ...(refusedPercent > 0 && refusedPercent < 100 && { refusedPercent }) }
+  const refuses = refusedPercent > 0 && refusedPercent < 100 && { refusedPercent }
+  return { pool: { ...first.pool, members, ...refuses }, leftOut }
 }
 
 interface Share {
