@@ -13,6 +13,7 @@ import { Arrangement } from '../testing/arrangement.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../testing/entries.ts'
 import { labPrefix } from '../testing/lab-names.ts'
 import { LabNode, silent } from '../testing/lab-node.ts'
+import { type From, SILENCE_MS } from '../testing/peer-client.ts'
 import { run } from './run.ts'
 
 // The destinations that the node itself refuses, whatever the control plane admitted. Entries go directly to the domain
@@ -119,21 +120,38 @@ async function balance(entry: DomainEntry, addresses: readonly string[], forward
   expect((await node.announcer.apply(announcements, signal)).filter(({ error }) => error !== null)).toEqual([])
 }
 
-/** Tries to reach each member in every way at once. @returns the answers */
-async function knock(addresses: readonly string[], forwards: boolean): Promise<readonly string[]> {
+/** Over which protocols a client is to be answered. */
+interface Answered {
+  readonly connection: boolean
+  readonly datagram: boolean
+}
+const patience = (answered: boolean): From => (answered ? {} : { withinMs: SILENCE_MS })
+
+/** Tries to reach each member in every way at once. @returns the addresses of the answers */
+async function knock(
+  addresses: readonly string[],
+  forwards: boolean,
+  answers: (address: string) => Answered,
+): Promise<readonly string[]> {
   const client = lab.peer('client')
   const netns = node.domains.netns(1)
   const asked = addresses.map(async (address, at) => {
     const vipOf = VIPS[address.includes(':') ? 1 : 0]!
     const probed = { netns, address, port: 8080, timeoutMs: 500 }
-    const answers = await Promise.all([
-      ...(forwards ? [client.connect(vipOf, 1000 + at), client.datagram(vipOf, 2000 + at)] : []),
-      client.connect(vipOf, 3000 + at),
+    const { connection, datagram } = answers(address)
+    const heardOf = await Promise.all([
+      ...(forwards
+        ? [
+            client.connect(vipOf, 1000 + at, patience(connection)),
+            client.datagram(vipOf, 2000 + at, patience(datagram)),
+          ]
+        : []),
+      client.connect(vipOf, 3000 + at, patience(connection)),
       node.helper.connect(probed).then(({ connected }) => (connected ? 'red probed' : 'no')),
       node.helper.ping(probed).then(({ answered }) => (answered ? 'red pinged' : 'no')),
       node.helper.udp(probed).then(({ answered }) => (answered ? 'red answered' : 'no')),
     ])
-    return answers.filter((answer) => answer.startsWith('red')).map(() => address)
+    return heardOf.filter((answer) => answer.startsWith('red')).map(() => address)
   })
   return (await Promise.all(asked)).flat()
 }
@@ -147,14 +165,15 @@ it.each([...Object.entries(domains), ['untracked', untracked] as const])(
     await heard('red1')
     // A member answers a datagram as its first address, which is not the one that was asked behind a route.
     const silentWays = (at: number) => (at < 2 ? 0 : forwards ? 2 : 1)
-    expect(await knock(ALLOWED, forwards)).toEqual(
+    const allowed = (address: string) => ({ connection: true, datagram: ALLOWED.indexOf(address) < 2 })
+    expect(await knock(ALLOWED, forwards, allowed)).toEqual(
       ALLOWED.flatMap((address, at) => Array(ways - silentWays(at)).fill(address)),
     )
     expect(await heard('red1')).toBeGreaterThan(ALLOWED.length * ways)
 
     await balance(entry, FORBIDDEN, forwards)
     await heard('red2')
-    expect(await knock(FORBIDDEN, forwards)).toEqual([])
+    expect(await knock(FORBIDDEN, forwards, () => ({ connection: false, datagram: false }))).toEqual([])
     const reached = await heard('red2')
     expect(reached).toBe(0)
     recordFault({
