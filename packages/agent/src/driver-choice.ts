@@ -1,8 +1,9 @@
 import type { DataPlaneDriver, WantedEntry } from '@spout/dataplane'
-import type { DomainEntry, LoadBalancerEntry, NodePool, NodeRoute, Service } from '@spout/model/node-state'
+import { featuresOfListener } from '@spout/model/listener-features'
+import type { DomainEntry, LoadBalancerEntry, NodePool, NodeRoute } from '@spout/model/node-state'
 import { featuresOfPool } from '@spout/model/pool-features'
-import { accessLogFeature, isBehind, isProxied, readsRequests, transportOf } from '@spout/model/protocols'
-import { featuresOfRoutes, poolsOfNodeRoutes } from '@spout/model/route-keys'
+import { isProxied, transportOf } from '@spout/model/protocols'
+import { poolsOfNodeRoutes } from '@spout/model/route-keys'
 
 /** The drivers that carry an entry. `missing` names the features for which there is no driver. */
 export interface Choice {
@@ -69,40 +70,23 @@ export class DriverChoice {
 function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): readonly string[] {
   const packetPath = new Set<string>()
   const proxy = new Set<string>()
+  const { dedicatedProxy, requestSizes } = entry
+  const around = { listeners: entry.services, dedicatedProxy, requestSizes }
   if (domain.returnPath === 'dsr') packetPath.add('dsr')
   if (entry.services.length === 0) packetPath.add('l4.tcp')
   for (const service of entry.services) {
-    const { protocol, pool } = service
+    const { protocol, pool, routes } = service
     packetPath.add(isProxied(protocol) ? 'l4.redirect' : `l4.${transportOf(protocol)}`)
     const own = entry.pools.find(({ number }) => number === pool)
     if (own !== undefined) for (const feature of featuresOfPool(own, 'packet path')) packetPath.add(feature)
-    if (isProxied(protocol)) for (const feature of proxyFeatures(service, entry)) proxy.add(feature)
+    if (!isProxied(protocol)) continue
+    for (const feature of featuresOfListener(service, around)) proxy.add(feature)
+    for (const feature of poolFeatures(entry.pools, pool, routes)) proxy.add(feature)
   }
   return [packetPath, proxy].filter(({ size }) => size > 0).map((features) => [...features].sort().join(' '))
 }
 
-/** The features that a proxy needs for a listener, with its routes and pools. */
-function proxyFeatures(service: Service, entry: LoadBalancerEntry): readonly string[] {
-  const { protocol, pool, routes, tls, latencies, routeFigures, accessLog } = service
-  return [
-    `l7.${protocol}`,
-    ...(entry.dedicatedProxy === undefined ? [] : ['l7.dedicated-proxy']),
-    ...(entry.requestSizes === undefined || !readsRequests(protocol) ? [] : ['l7.request-sizes']),
-    ...featuresOfRoutes(routes ?? []),
-    ...(tls?.clients === undefined ? [] : ['l7.client-certificates']),
-    ...(tls?.clients?.revocations === undefined ? [] : ['l7.client-certificates.crl']),
-    ...(tls?.clients?.acceptInvalid ? ['l7.client-certificates.invalid'] : []),
-    ...(tls?.ciphers === undefined ? [] : ['l7.tls-ciphers']),
-    ...(tls?.separateHosts === undefined ? [] : ['l7.separate-hosts']),
-    ...(isBehind(service, entry.services) ? ['l7.tls-shared-ports'] : []),
-    ...(latencies === undefined ? [] : ['l7.latencies']),
-    ...(routeFigures === undefined ? [] : ['l7.latencies.routes']),
-    ...(accessLog === undefined ? [] : [accessLogFeature(accessLog.syslog)]),
-    ...poolFeatures(entry.pools, pool, routes),
-  ]
-}
-
-/** The features that the pools of a service need. */
+/** The features that the pools of a service need of a proxy. */
 function poolFeatures(
   pools: readonly NodePool[],
   defaultPool: number | null,
