@@ -1,15 +1,14 @@
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import {
   bundled,
   Caller,
+  checkoutShell,
   type Kubernetes,
   KubernetesCluster,
   Lab,
   must,
-  type PageShell,
   PRODUCT_ENVIRONMENT,
-  pageShell,
   TypedPage,
   waitFor,
 } from '@spout/testkit'
@@ -27,13 +26,14 @@ const SPOUT = 'spout'
 
 /**
  * A cluster whose nodes are on the fabric, reachable by clients, and without Spout: everything of Spout comes from
- * `spout.yaml`, by the commands of the page. The image is the repository, started by the image's own entry point.
+ * `spout.yaml`, by the commands of the page. Programs are started by the image's own entry point.
  */
 export async function startInClusterLab() {
   const lab = await Lab.create()
+  const image = makeImage(lab)
   const cluster = await KubernetesCluster.start(lab, {
     segment: 'fabric',
-    images: { [IMAGE]: ['sh', '-c', imageScript(lab), 'spout'] },
+    images: { [IMAGE]: ['sh', '-c', imageScript(lab, image), 'spout'] },
   })
   await Promise.all(WORKERS.map((name) => cluster.addNode(name)))
   const client = await Caller.start(lab, 'client')
@@ -43,7 +43,11 @@ export async function startInClusterLab() {
     metadata: { name: 'local' },
     spec: { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: volume } },
   })
-  const shell = administratorsShell(lab, cluster)
+  // A checkout on a machine outside the cluster, whose loopback addresses are its own.
+  const shell = checkoutShell({
+    ...{ lab, cluster, place: 'node1', env: PRODUCT_ENVIRONMENT },
+    programs: { node: [process.execPath], spout: [process.execPath, SPOUT_COMMAND] },
+  })
   const kubectl = (...words: readonly string[]) => must([...cluster.kubectl, ...words])
   const pods = (component: string) => cluster.pods(`app.kubernetes.io/component=${component}`, SPOUT)
   const ask = async (address: string): Promise<PodAnswer | null> => {
@@ -95,24 +99,12 @@ export async function startInClusterLab() {
       await client[Symbol.asyncDispose]()
       await cluster.destroy()
       await lab.destroy()
+      rmSync(image, { recursive: true })
     },
   }
 }
 
 export type InClusterLab = Awaited<ReturnType<typeof startInClusterLab>>
-
-/** A checkout on a machine outside the cluster, whose loopback addresses are its own. */
-function administratorsShell(lab: Lab, cluster: KubernetesCluster): PageShell {
-  const directory = path.join(lab.directory, 'checkout')
-  mkdirSync(directory)
-  symlinkSync(path.join(ROOT, 'deploy'), path.join(directory, 'deploy'))
-  const [program = '', role = ''] = cluster.kubectl
-  return pageShell({
-    ...{ directory, lab, place: 'node1' },
-    programs: { kubectl: [program, role], node: [process.execPath], spout: [process.execPath, SPOUT_COMMAND] },
-    env: { ...PRODUCT_ENVIRONMENT, KUBECONFIG: cluster.kubeconfigFile },
-  })
-}
 
 interface ShownLoadBalancer extends Kubernetes.KubernetesObject {
   readonly spec: { readonly name: string }
@@ -127,10 +119,28 @@ function lastWords(cluster: KubernetesCluster, pods: readonly Kubernetes.Pod[]):
 }
 
 /**
+ * What stands for the content of the image: its entry point, with bundles of the programs in place of their sources.
+ * @returns a directory that users of pods can read
+ */
+function makeImage({ id }: Lab): string {
+  const image = path.join(ROOT, 'build', `image-${id}`)
+  const entrypoint = 'deploy/image/entrypoint.sh'
+  mkdirSync(path.join(image, path.dirname(entrypoint)), { recursive: true })
+  copyFileSync(path.join(ROOT, entrypoint), path.join(image, entrypoint))
+  symlinkSync(path.join(ROOT, 'node_modules'), path.join(image, 'node_modules'))
+  for (const program of ['agent', 'connector', 'control-plane']) {
+    const main = `apps/${program}/src/main.ts`
+    mkdirSync(path.join(image, path.dirname(main)), { recursive: true })
+    symlinkSync(bundled(path.join(ROOT, main)), path.join(image, main))
+  }
+  return image
+}
+
+/**
  * Stands for the image: its entry point, and for an agent what a machine of its own would give it. Here two nodes share
  * one kernel's namespace names and one file system.
  */
-function imageScript(lab: Lab): string {
+function imageScript(lab: Lab, image: string): string {
   const native = path.join(ROOT, 'native/build')
   const numbers = WORKERS.map((name, index) => `${name}) number=${index + 1} ;;`).join(' ')
   return `if [ "$1" = agent ]; then
@@ -140,6 +150,6 @@ function imageScript(lab: Lab): string {
   export SPOUT_AGENT_HAPROXY_PASSWORDS=${native}/spout-passwords
   export SPOUT_AGENT_FLOWS_EXECUTABLE=${native}/spout-flows SPOUT_AGENT_ACCESS_LOGS_SENDER=${native}/spout-syslog
 fi
-exec ${ROOT}/deploy/image/entrypoint.sh "$@"
+exec ${image}/deploy/image/entrypoint.sh "$@"
 `
 }

@@ -4,6 +4,7 @@
  */
 export { bundled } from './bundles/bundled.ts'
 export * from './documents/blocks.ts'
+export * from './documents/checkout-shell.ts'
 export * from './documents/page-shell.ts'
 export * from './documents/typed-page.ts'
 export * from './documents/yaml-blocks.ts'
