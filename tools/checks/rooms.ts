@@ -11,7 +11,10 @@ type Rooms = readonly (string | readonly string[])[]
 
 export const ROOMS: Readonly<Record<string, Rooms>> = {
   'native/helper': ['loop', 'requests', ['interfaces', 'netfilter', 'neighbours', 'probes']],
-  'apps/cli/src/commands': ['connections', ['nouns', 'nodes', 'explain', 'imports', 'plan', 'top', 'checks', 'doctor']],
+  'apps/cli/src/commands': [
+    'connections',
+    ['nouns', 'nodes', 'explain', 'imports', 'plan', 'top', 'checks', 'doctor', 'completion'],
+  ],
   'packages/admission/src': [
     'contract',
     'view',

@@ -3,6 +3,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { addAudit } from './commands/checks/audit.ts'
 import { addConformance } from './commands/checks/conformance.ts'
 import { addLeaks } from './commands/checks/leaks.ts'
+import { addCompletion } from './commands/completion/completion.ts'
 import type { CommandContext } from './commands/connections/context.ts'
 import { addDoctor } from './commands/doctor/doctor.ts'
 import { addExplain } from './commands/explain/explain.ts'
@@ -76,5 +77,6 @@ export function buildProgram(context: CommandContext): Command {
   addLeaks(program, context)
   addDoctor(program, context)
   addConformance(program, context)
+  addCompletion(program, context)
   return program
 }
