@@ -5,11 +5,15 @@ import { StatusServer } from '@spout/runtime/status-server'
 import { listenAddress } from './listen-address.ts'
 import { readiness } from './readiness.ts'
 
-export interface AgentMetricsOptions {
+export interface AgentMetricsOptions extends DescribedAgent {
   /** `address:port`, IPv6 in brackets. */
   readonly listen: string
   /** File with the token that `/metrics` requires; empty requires none. */
   readonly tokenFile: string
+}
+
+/** What the metrics are read from, at each scrape. */
+interface DescribedAgent {
   readonly figures: () => AgentFigures
   /** How many proxies run: for networks, and for load balancers alone. */
   readonly proxies: () => Readonly<Record<'shared' | 'dedicated', number>>
@@ -22,16 +26,23 @@ export interface AgentMetricsOptions {
  * Serves `/metrics` in the Prometheus format, `/healthz` and `/readyz`. Loaded only if configured, since the metrics
  * library would use memory in every agent.
  */
-export function agentMetrics({
-  listen,
-  tokenFile,
-  figures,
-  proxies,
-  requestLines,
-  accessLogLines,
-  syslogMessages,
-}: AgentMetricsOptions): StatusServer {
+export function agentMetrics({ listen, tokenFile, ...described }: AgentMetricsOptions): StatusServer {
   const metrics = new Metrics()
+  describeAgent(metrics, described)
+  return new StatusServer({
+    name: 'metrics',
+    ...listenAddress(listen),
+    tokenFile,
+    metrics,
+    readiness: () => readiness(described.figures()),
+  })
+}
+
+/** Every metric of an agent. */
+export function describeAgent(
+  metrics: Metrics,
+  { figures, proxies, requestLines, accessLogLines, syslogMessages }: DescribedAgent,
+): void {
   describe(metrics, figures)
   const name = 'spout_agent_proxies'
   metrics.gauge({ name, help: 'Proxies of networks, and of load balancers alone', labels: ['kind'] }, () =>
@@ -61,13 +72,6 @@ export function agentMetrics({
     },
     () => by('result', syslogMessages()),
   )
-  return new StatusServer({
-    name: 'metrics',
-    ...listenAddress(listen),
-    tokenFile,
-    metrics,
-    readiness: () => readiness(figures()),
-  })
 }
 
 const one = (value: number) => [{ labels: {}, value }]

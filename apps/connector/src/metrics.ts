@@ -6,6 +6,12 @@ const one = (value: number) => [{ labels: {}, value }]
 /** The connector's own metrics; their number does not grow with the number of Services. */
 export function connectorMetrics(balancing: Balancing, leads: () => boolean): Metrics {
   const metrics = new Metrics()
+  describeConnector(metrics, balancing, leads)
+  return metrics
+}
+
+/** Every metric of a connector. */
+export function describeConnector(metrics: Metrics, balancing: Balancing, leads: () => boolean): void {
   const counters = () => balancing.counters
   metrics.gauge({ name: 'spout_connector_leader', help: '1 on the connector that leads' }, () => one(leads() ? 1 : 0))
   metrics.gauge({ name: 'spout_connector_services', help: 'Services that are balanced' }, () =>
@@ -63,5 +69,4 @@ export function connectorMetrics(balancing: Balancing, leads: () => boolean): Me
   metrics.gauge({ name: 'process_resident_memory_bytes', help: "The connector's memory" }, () =>
     one(process.memoryUsage.rss()),
   )
-  return metrics
 }

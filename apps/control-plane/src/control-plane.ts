@@ -25,12 +25,13 @@ import { describeTenantCertificates } from './certificate-metrics.ts'
 import type { HomeCluster } from './cluster/home-cluster.ts'
 import type { ControlPlaneConfig } from './config.ts'
 import { describeDns } from './dns-metrics.ts'
+import { describeAddressPools, describeReadiness, describeServing } from './fleet-metrics.ts'
 import { type Keystone, openKeystone } from './keystone.ts'
 import { LeaderPart } from './leader-part.ts'
 import { type Limits, openLimits } from './limits.ts'
-import { describeCertificate, describeLeader, describeObjects } from './metrics.ts'
+import { describeAnswers, describeCertificate, describeLeader, describeObjects } from './metrics.ts'
 import { type ModelStore, openModelStore, openStore } from './model-store.ts'
-import { readinessChecks } from './readiness.ts'
+import { type InstantCheck, readinessChecks } from './readiness.ts'
 import { mountSurfaces } from './surfaces.ts'
 
 /** The dependencies of every part. */
@@ -80,11 +81,12 @@ export async function startControlPlane(
   const limits = openLimits(config, { authenticator, foreign: keystone?.tokens ?? null, clock })
   const certificate = config.api.tls ? apiCertificate(config, { authority, ...around }) : null
   const https = certificate && (await apiTls(certificate))
-  const metrics = describeParts({ model, part, leadership, audit, certificate, clock })
+  const checks = readinessChecks({ store, view: model.view, leadership, part })
+  const metrics = describeParts({ model, part, leadership, checks, audit, certificate, clock })
   const app = createApiServer(config, { audit, model, metrics, https, limits }, around)
   limits.watch(app.server)
   mountSurfaces(app, config, { model, part, authenticator, audit, limits, clock, linkPin: authority.pin })
-  const statusServer = createStatusServer(config, { model, part, leadership, metrics })
+  const statusServer = createStatusServer(config, checks, metrics)
   const lifecycle = new Lifecycle({ log })
     .add({ name: 'store', start: () => {}, stop: () => store.close() })
     .add({ name: 'view', start: () => {}, stop: () => model.closeView() })
@@ -102,6 +104,7 @@ function describeParts({
   model,
   part,
   leadership,
+  checks,
   audit,
   certificate,
   clock,
@@ -109,6 +112,7 @@ function describeParts({
   readonly model: ModelStore
   readonly part: LeaderPart
   readonly leadership: Leadership
+  readonly checks: readonly InstantCheck[]
   readonly audit: AuditLog
   readonly certificate: ServedCertificate | null
   readonly clock: Clock
@@ -117,6 +121,9 @@ function describeParts({
   const metrics = new Metrics()
   describeObjects(metrics, { view, part, audit })
   describeLeader(metrics, leadership)
+  describeReadiness(metrics, checks)
+  describeServing(metrics, { view, status: part.status })
+  describeAddressPools(metrics, { view, clock })
   describeAnnouncements(metrics, { view, status: part.status })
   describeDns(metrics, part)
   describeTenantCertificates(metrics, { view, clock, unopened: () => model.unopenedCertificates })
@@ -124,23 +131,11 @@ function describeParts({
   return metrics
 }
 
-function createStatusServer(
+const createStatusServer = (
   config: ControlPlaneConfig,
-  {
-    model: { store, view },
-    part,
-    leadership,
-    metrics,
-  }: {
-    readonly model: ModelStore
-    readonly part: LeaderPart
-    readonly leadership: Leadership
-    readonly metrics: Metrics
-  },
-): StatusServer {
-  const checks = readinessChecks({ store, view, leadership, part })
-  return new StatusServer({ name: 'status', ...config.status, metrics, readiness: () => whyNotReady(checks) })
-}
+  checks: readonly InstantCheck[],
+  metrics: Metrics,
+): StatusServer => new StatusServer({ name: 'status', ...config.status, metrics, readiness: () => whyNotReady(checks) })
 
 /** The API's server, with what lives as long as it. */
 function apiComponent(
@@ -230,12 +225,6 @@ function createApiServer(
   },
   { clock, log }: Surroundings,
 ): ReturnType<typeof createServer> {
-  const answered = metrics.histogram({
-    name: 'spout_http_request_seconds',
-    help: 'Time to answer a request',
-    labels: ['method', 'route', 'status'],
-    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
-  })
   return createServer({
     log,
     audit: { sink: audit, view, clock },
@@ -245,7 +234,6 @@ function createApiServer(
     },
     ...(https && { https }),
     known: limits.known.find,
-    onAnswer: ({ method, route, status: code, durationMs }) =>
-      answered.observe({ method, route, status: String(code) }, durationMs / 1000),
+    onAnswer: describeAnswers(metrics),
   })
 }

@@ -55,6 +55,25 @@ export function describeObjects(metrics: Metrics, { view, part, audit }: Describ
   ])
 }
 
+/** Times of answers. @returns what to call after each */
+export function describeAnswers(metrics: Metrics): (answer: Answer) => void {
+  const answered = metrics.histogram({
+    name: 'spout_http_request_seconds',
+    help: 'Time to answer a request',
+    labels: ['method', 'route', 'status'],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+  })
+  return ({ method, route, status, durationMs }) =>
+    answered.observe({ method, route, status: String(status) }, durationMs / 1000)
+}
+
+interface Answer {
+  readonly method: string
+  readonly route: string
+  readonly status: number
+  readonly durationMs: number
+}
+
 /** Who leads. */
 export function describeLeader(metrics: Metrics, leadership: Leadership): void {
   metrics.gauge({ name: 'spout_leader', help: '1 for the control plane that leads, 0 for others', labels: [] }, () => [

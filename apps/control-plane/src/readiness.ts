@@ -1,8 +1,13 @@
 import type { ModelView } from '@spout/admission/contract'
 import type { Leadership } from '@spout/controllers'
-import type { ReadinessCheck } from '@spout/runtime/readiness'
 import type { Store } from '@spout/store'
 import type { LeaderPart } from './leader-part.ts'
+
+/** A condition for readiness: null when it holds, else the reason for people. */
+export interface InstantCheck {
+  readonly name: string
+  readonly check: () => string | null
+}
 
 /** The conditions for `/readyz`. The leader is ready only when the data plane follows, the others once there is one. */
 export const readinessChecks = ({
@@ -15,7 +20,7 @@ export const readinessChecks = ({
   readonly view: ModelView
   readonly leadership: Leadership
   readonly part: LeaderPart
-}): readonly ReadinessCheck[] => {
+}): readonly InstantCheck[] => {
   const { status } = part
   const ofLeader = (check: () => string | null) => () => (leadership.leads ? check() : null)
   return [
