@@ -4,12 +4,14 @@ import { renderOpenApi } from '@spout/server'
 import { renderAnnouncers } from './announcers.ts'
 import { renderErrors } from './errors.ts'
 import { renderIngressNginx } from './ingress-nginx.ts'
+import { renderMetrics } from './metrics.ts'
 
 /** The generated pages of docs/reference/, with their generators. */
 const PAGES: Readonly<Record<string, () => string>> = {
   'announcers.md': renderAnnouncers,
   'errors.md': renderErrors,
   'ingress-nginx.md': renderIngressNginx,
+  'metrics.md': renderMetrics,
   'openapi.json': renderOpenApi,
 }
 

@@ -1,7 +1,7 @@
 import { customResourceDefinitions } from '@spout/custom-resources'
 import { crdYaml } from '@spout/kube'
-import { Document, isPair, isScalar, visit } from 'yaml'
 import { NAMESPACE } from '../namespace.ts'
+import { objectYaml } from '../object-yaml.ts'
 import { ACCESS, accessYaml, account, type RbacObject, role } from '../rbac/manifests.ts'
 import { ENDPOINT_SLICE_POLICY } from './endpoint-slice-policy.ts'
 import { ACCOUNTS, AGENT, AUTHORITY, CONTROL_PLANE, labels } from './names.ts'
@@ -11,7 +11,7 @@ import { AUTHORITY_RULES, CONTROL_PLANE_RULES } from './roles.ts'
 import { SETTINGS } from './settings.ts'
 import { WORKLOADS } from './workloads.ts'
 
-const namespace: KubernetesObject = {
+const NAMESPACE_OBJECT: KubernetesObject = {
   apiVersion: 'v1',
   kind: 'Namespace',
   metadata: {
@@ -21,7 +21,8 @@ const namespace: KubernetesObject = {
   },
 }
 
-const access: readonly RbacObject[] = [
+/** The programs' accounts and rights. */
+export const INSTALLED_ACCESS: readonly RbacObject[] = [
   ...[CONTROL_PLANE, AGENT].map((program) => account(ACCOUNTS[program as keyof typeof ACCOUNTS])),
   ...role('ClusterRole', 'spout-control-plane', CONTROL_PLANE_RULES, ACCOUNTS[CONTROL_PLANE]),
   ...role('Role', 'spout-authority', AUTHORITY_RULES, ACCOUNTS[CONTROL_PLANE]),
@@ -36,7 +37,8 @@ const access: readonly RbacObject[] = [
     .filter(({ kind }) => kind !== 'Namespace'),
 ]
 
-const configMaps: readonly KubernetesObject[] = [
+/** The settings of the programs. */
+export const CONFIG_MAPS: readonly KubernetesObject[] = [
   // Without data, so that applying it again keeps what the control plane has written.
   inNamespace('v1', 'ConfigMap', AUTHORITY),
   ...Object.entries(SETTINGS).map(([program, text]) => ({
@@ -48,21 +50,9 @@ const configMaps: readonly KubernetesObject[] = [
 /** All objects of an installation in the cluster that it serves, in the order in which to apply them. */
 export function installationYaml(): string {
   return [
-    yamlOf(namespace),
+    objectYaml(NAMESPACE_OBJECT),
     ...customResourceDefinitions().map(crdYaml),
-    accessYaml(access),
-    ...[...ENDPOINT_SLICE_POLICY, ...NETWORK_POLICIES, ...configMaps, ...WORKLOADS].map(yamlOf),
+    accessYaml(INSTALLED_ACCESS),
+    ...[...ENDPOINT_SLICE_POLICY, ...NETWORK_POLICIES, ...CONFIG_MAPS, ...WORKLOADS].map(objectYaml),
   ].join('---\n')
-}
-
-function yamlOf(object: KubernetesObject): string {
-  const document = new Document(object, { version: '1.1', aliasDuplicateObjects: false })
-  visit(document, {
-    Pair(_, pair) {
-      // Settings are block literals, because people read and change them.
-      if (isPair(pair) && isScalar(pair.value) && String(pair.value.value).includes('\n'))
-        pair.value.type = 'BLOCK_LITERAL'
-    },
-  })
-  return document.toString({ lineWidth: 0 }).replace(/^%YAML.*\n---\n/, '')
 }
