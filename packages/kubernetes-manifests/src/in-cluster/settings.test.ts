@@ -4,6 +4,7 @@ import path from 'node:path'
 import { readCommandLine } from '@spout/runtime/command-line'
 import { productUnit } from '@spout/testkit'
 import { expect, it, onTestFinished } from 'vitest'
+import { parse } from 'yaml'
 import type { z } from 'zod'
 import { agentConfig } from '../../../../apps/agent/src/config.ts'
 import { connectorConfig } from '../../../../apps/connector/src/config.ts'
@@ -66,6 +67,14 @@ it('settings are accepted, and agree with each other and with the objects around
     [`${NAMESPACE}/${ACCOUNTS[CONFIGURATION]}`, 'admin admin'],
   ])
   expect(kubernetes.agents).toBe(`${NAMESPACE}/${ACCOUNTS[AGENT]}`)
+})
+
+it('the shares of tenants that the agents’ settings show are the defaults of the program', () => {
+  const { shares, haproxy, checks } = agentConfig.parse({})
+  const shown = parse(SETTINGS[AGENT]) as Readonly<Record<'shares' | 'haproxy' | 'checks', object>>
+  expect(shares).toEqual(shown.shares)
+  expect(haproxy).toMatchObject(shown.haproxy)
+  expect(checks).toMatchObject(shown.checks)
 })
 
 it('the image starts programs like the units, and has what they need', () => {

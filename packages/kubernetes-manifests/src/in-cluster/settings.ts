@@ -50,7 +50,7 @@ network:
   # No Service may have an endpoint in these: management, storage.
   managementCidrs: []
 nodes:
-  # How the first node group announces addresses: vrrp or l2. For bgp create a NodeGroup.
+  # How the first node group announces addresses: vrrp, l2, or bgp, which needs localAs. Read at the very first start only.
   announcer: vrrp
 kubernetes:
   enabled: true
@@ -101,6 +101,22 @@ fabric:
 hostSegments: [${PHYSICAL_NETWORK}]
 # No packet of a Service may go to these prefixes: management, storage.
 protectedCidrs: []
+# What one tenant network may use of a node, so that the others have theirs: docs/operations.md, Shares. These are the defaults.
+shares:
+  packetsPerProcessor: 250000
+  newFlowsPerProcessor: 20000
+  megabytesPerSecond: 5000
+haproxy:
+  maxConnections: 4000
+  sourceShare: 0.5
+  requestSeconds: 10
+  memoryMegabytes: 256
+  processors: 1
+checks:
+  mostOfProject: 256
+  ownShare: 32
+  perSecond: 2000
+  perSecondOfTarget: 50
 metrics:
   listen: 127.0.0.1:${AGENT_METRICS_PORT}
 `,
