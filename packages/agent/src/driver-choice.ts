@@ -73,6 +73,7 @@ function needsOf({ domain, entry }: Pick<WantedEntry, 'domain' | 'entry'>): read
   const { dedicatedProxy, requestSizes } = entry
   const around = { listeners: entry.services, dedicatedProxy, requestSizes }
   if (domain.returnPath === 'dsr') packetPath.add('dsr')
+  if (domain.returnPath === 'node') packetPath.add('l4.member-nodes')
   if (entry.services.length === 0) packetPath.add('l4.tcp')
   for (const service of entry.services) {
     const { protocol, pool, routes } = service

@@ -26,7 +26,7 @@ export const network: Resource = {
     { flags: '--project <project>', description: 'owner (administrators)', field: 'project' },
     {
       flags: '--return-path <path>',
-      description: 'gateway or dsr (client addresses kept), or snat',
+      description: 'gateway, dsr or node (client addresses kept), or snat',
       field: 'returnPath',
     },
     {

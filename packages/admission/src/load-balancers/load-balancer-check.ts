@@ -111,8 +111,17 @@ export function checkedNetworkId(
       view.get('loadBalancer', loadBalancer.id)?.value ?? null,
     ))
       throw new SpoutError(code, params)
+  if (network?.returnPath === 'node') checkOnFabric(loadBalancer)
   if (network?.returnPath === 'gateway') checkOneGroup(context, loadBalancer, network.id)
   return network?.id ?? null
+}
+
+/** @throws SpoutError Unsupported for an address inside a network whose members are on the nodes themselves */
+function checkOnFabric({ vips }: Pick<LoadBalancer, 'vips'>): void {
+  const at = vips.findIndex(({ scope }) => scope === 'tenant')
+  if (at < 0) return
+  const reason = 'nobody is inside a network with return path node: take an address of a pool'
+  throw new SpoutError('Unsupported', { field: `vips[${at}]`, reason })
 }
 
 /**

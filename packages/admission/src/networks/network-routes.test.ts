@@ -171,3 +171,47 @@ describe('routes of a network', () => {
 
 const group = async (): Promise<string> =>
   (await office.admission.createNodeGroup({ name: 'g', description: '', announcer: 'l2' })).id
+
+describe('routes of a network with return path node', () => {
+  const way = (to: string, fields: object = {}) => ({ to, via: '10.8.0.1', ...fields })
+  const hosted = async () => {
+    const { id } = await office.admission.createNetwork({
+      ...networkDraft(office.project.id, 'node'),
+      segment: { physicalNetwork: 'cluster', vlan: null },
+    })
+    await office.admission.addSubnet(id, subnetDraft('10.8.0.0/24', '10.8.0.1'))
+    return id
+  }
+
+  it('name the node that hosts the members, which may come later', async () => {
+    const id = await hosted()
+    const routes = [way('10.244.1.0/24', { node: 'worker-1.example.net' }), way('10.244.2.0/24', { node: 'worker2' })]
+    expect(await office.admission.setNetworkRoutes(id, routes)).toMatchObject({ routes })
+    expect(await refusal(office.admission.setNetworkRoutes(id, [way('10.244.1.0/24')]))).toMatchObject({
+      code: 'InvalidField',
+      field: 'routes[0].node',
+    })
+    expect(office.view.get('network', id)?.value.routes).toEqual(routes)
+  })
+
+  it('name none with another return path', async () => {
+    const named = { ...route('10.244.3.0/24'), node: 'worker1' }
+    expect(await refusal(set(named))).toMatchObject({ code: 'InvalidField', field: 'routes[0].node' })
+  })
+
+  it('lead to members of load balancers on the fabric alone', async () => {
+    const id = await hosted()
+    await office.admission.setNetworkRoutes(id, [way('10.244.1.0/24', { node: 'worker1' })])
+    const pool = poolOf(randomUUID(), [memberOf(randomUUID(), '10.244.1.11', 80)])
+    const parts = { pools: [pool], listeners: [listenerOf(randomUUID(), 80, { defaultPoolId: pool.id })] }
+    const { subnets } = office.view.get('network', id)!.value
+    const inside = [{ from: 'subnet' as const, networkId: id, subnetId: subnets[0]!.id, address: null }]
+    expect(await refusal(office.admission.createLoadBalancer(draftOf(office.project.id, inside, parts)))).toMatchObject(
+      { code: 'Unsupported', field: 'vips[0]' },
+    )
+    const outside = [{ from: 'pool' as const, poolId: office.pool.id, address: null }]
+    expect(await office.admission.createLoadBalancer(draftOf(office.project.id, outside, parts))).toMatchObject({
+      networkId: id,
+    })
+  })
+})

@@ -35,12 +35,27 @@ export async function setNetworkRoutes(
         'members of a network with return path dsr hold the VIP, so nodes reach those behind routers through tunnels: give the network a subnet with reach tunnel'
       throw new SpoutError('Unsupported', { field: 'routes', reason })
     }
+    checkHosts(network, routes)
     checkRoutes(context, network, routes)
     refuseStrandedMembers(context, network, routes)
     const next: Network = { ...network, routes, updatedAt: timestampOf(context.now()) }
     claimObjectRoom(claim, 'network', next)
     return { writes: [putOver('network', stored, next)], result: next }
   })
+}
+
+/** Each route of return path `node` names the node that hosts what is behind it, and no other route does. */
+function checkHosts({ returnPath }: Network, routes: readonly NetworkRoute[]): void {
+  for (const [index, { node }] of routes.entries()) {
+    const field = `routes[${index}].node`
+    if (returnPath === 'node' && node === undefined)
+      throw new SpoutError('InvalidField', {
+        field,
+        reason: 'is required: with return path node, packets go to the node that hosts the member',
+      })
+    if (returnPath !== 'node' && node !== undefined)
+      throw new SpoutError('InvalidField', { field, reason: `return path ${returnPath} does not use it` })
+  }
 }
 
 function checkRoutes(context: AdmissionContext, network: Network, routes: readonly NetworkRoute[]): void {

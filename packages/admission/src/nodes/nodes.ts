@@ -7,6 +7,7 @@ import {
   ipText,
   type Node,
   node,
+  nodeName,
   parseAs,
   SpoutError,
 } from '@spout/model'
@@ -89,7 +90,6 @@ export async function enrolNode(
 }
 
 /** Several labels are allowed, because another system chooses the name. */
-const nodeName = z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'is not a host name')
 const namedNode = z.strictObject({ nodeName, nodeGroupId: enrolmentToken.shape.nodeGroupId })
 
 export async function enrolNamedNode(

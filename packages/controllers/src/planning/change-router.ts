@@ -123,7 +123,17 @@ export class ChangeRouter {
     if (node === undefined) liveness.forget(id)
     for (const groupId of new Set([before, after])) if (groupId !== null) this.#groups.publish(groupId)
     if (before !== after) for (const groupId of [before, after]) this.#planGroup(groupId)
-    else this.#planUnsettled(after)
+    else {
+      this.#planUnsettled(after)
+      this.#planHosting(after)
+    }
+  }
+
+  /** The other nodes reach a node's members by its address. */
+  #planHosting(groupId: string | null): void {
+    if (groupId === null) return
+    for (const id of this.#cluster.networksOfGroup(groupId))
+      if (this.#view.get('network', id)?.value.returnPath === 'node') this.#queue.network(id)
   }
 
   /** A deleted address needs no new plan: it was deleted with its node or subnet, and that change is routed. */

@@ -1,5 +1,5 @@
 import type { NodeAddressAdmission, ViewOf } from '@spout/admission/contract'
-import { domainKey, type Node, SpoutError, sameJson } from '@spout/model'
+import { domainKey, fabricAddressOf, type Node, SpoutError, sameJson } from '@spout/model'
 import { type NetworkUse, type PlacementIndex, planDomains, sharesAddresses } from '@spout/plan'
 import { type Logger, Mutex } from '@spout/runtime'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
@@ -108,21 +108,31 @@ export class DomainPublisher {
 
   #useOf(networkId: string): NetworkUse {
     const { view, cluster, placements } = this.#options
-    const hasGateway = view.get('network', networkId)?.value.returnPath === 'gateway'
-    const [nodeId = null] = hasGateway ? placements.index.gatewayOwners(networkId) : []
+    const returnPath = view.get('network', networkId)?.value.returnPath
+    const groupIds = cluster.groupsOfNetwork(networkId)
+    const [nodeId = null] = returnPath === 'gateway' ? placements.index.gatewayOwners(networkId) : []
     const shard = placements.index.gatewayShard(networkId)
     const groupId = nodeId === null ? null : cluster.groupOfNode(nodeId)
     const announcer = groupId === null ? undefined : cluster.group(groupId)?.announcer
     const nodeHolder = nodeId === null ? null : { nodeId, announcer }
     return {
-      groupIds: cluster.groupsOfNetwork(networkId),
+      groupIds,
       holder: shard === null ? nodeHolder : { ...shard, announcer: cluster.group(shard.groupId)?.announcer },
       hasInnerProxy: cluster.hasInnerProxy(networkId),
       untracked: cluster.isUntracked(networkId),
+      ...(returnPath === 'node' ? { hosts: this.#hostsOf(groupIds) } : {}),
     }
   }
 
-  #nodesOf({ groupIds }: NetworkUse): readonly Node[] {
+  #hostsOf(groupIds: readonly string[]): NonNullable<NetworkUse['hosts']> {
+    return this.#nodesOf({ groupIds }).map((node) => ({
+      id: node.id,
+      name: node.name,
+      fabricAddress: fabricAddressOf(node),
+    }))
+  }
+
+  #nodesOf({ groupIds }: Pick<NetworkUse, 'groupIds'>): readonly Node[] {
     return groupIds.flatMap((groupId) => this.#options.cluster.nodesOf(groupId))
   }
 

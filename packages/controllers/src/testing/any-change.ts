@@ -47,7 +47,7 @@ export const anyChange: fc.Arbitrary<Change> = fc.oneof(
   fc.record({
     do: fc.constant('put network'),
     number: fc.integer({ min: 1, max: 3 }),
-    returnPath: fc.constantFrom('gateway', 'snat', 'dsr'),
+    returnPath: fc.constantFrom('gateway', 'snat', 'dsr', 'node'),
   }),
   {
     weight: 2,

@@ -30,7 +30,7 @@ export const NODES = [1, 2, 3] as const
 export const GROUPS = [1, 2] as const
 type GroupNumber = (typeof GROUPS)[number]
 const GROUP_NAMES = { 1: 'default', 2: 'edge' }
-export const EVERYTHING = [...FEATURES, 'dsr']
+export const EVERYTHING = [...FEATURES, 'dsr', 'l4.member-nodes']
 export const SHARDS = [1, 2, 3] as const
 export const SECURITY_GROUPS = [1] as const
 

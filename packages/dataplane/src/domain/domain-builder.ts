@@ -13,7 +13,8 @@ import {
   setDomainSysctls,
   setHostAddresses,
 } from './domain-links.ts'
-import { domainNames, SEGMENT, TUNNELS, UPLINK } from './domain-names.ts'
+import { domainNames, HOSTS, SEGMENT, TUNNELS, UPLINK } from './domain-names.ts'
+import { MemberHostsLinks } from './member-hosts-links.ts'
 import type { Run } from './run.ts'
 import { renderShares, SHARES_TABLE } from './shares/shares-table.ts'
 
@@ -33,6 +34,7 @@ export class DomainBuilder {
   readonly #config: DomainConfig
   readonly #helper: NativeHelper
   readonly #run: Run
+  readonly #hosts: MemberHostsLinks
   /** Marks of the loaded tables of shares, by namespace. */
   readonly #shares = new Map<string, string>()
   #changes = 0
@@ -41,6 +43,7 @@ export class DomainBuilder {
     this.#config = config
     this.#helper = helper
     this.#run = run
+    this.#hosts = new MemberHostsLinks(config, helper, run)
   }
 
   /** Counts changes to the system since the start. */
@@ -80,6 +83,7 @@ export class DomainBuilder {
       there: segment,
     })
     await this.#setHostEnd(layout)
+    this.#changes += await this.#hosts.make(layout)
     await this.#setTunnels(layout, before)
     await this.#setRoutes(layout)
     const gateways = layout.gateways.filter((gateway) => bound.some(({ address }) => address === gateway))
@@ -91,7 +95,7 @@ export class DomainBuilder {
     const uplink = await this.#uplinkAddresses(layout)
     const segment = await this.#addresses(layout.names.netns, SEGMENT)
     if (uplink === null || segment === null || missing(layout.segmentAddresses, segment).length > 0) return false
-    if (!(await this.#isHostEndWhole(layout))) return false
+    if (!(await this.#isHostEndWhole(layout)) || !(await this.#hosts.isWhole(layout))) return false
     if (layout.vni !== null && !(await this.#hasTunnels(layout))) return false
     return this.#hasShares(layout)
   }
@@ -104,6 +108,8 @@ export class DomainBuilder {
     const names = domainNames(this.#config, number)
     await removeLink(this.#run, this.#config.rootNamespace ?? null, names.rootLink)
     await removeLink(this.#run, names.namespace, SEGMENT)
+    await removeLink(this.#run, names.namespace, HOSTS)
+    await this.#hosts.remove(number)
     this.#shares.delete(names.netns)
     await this.#change(removeNamespace(this.#run, names.namespace))
   }

@@ -5,6 +5,7 @@ import type { WholeTable } from '../nft/whole-table.ts'
 import { type DomainConfig, sharesOf } from './domain-config.ts'
 import { type DomainNames, domainNames, hostLinkPrefix } from './domain-names.ts'
 import { renderGuard } from './guard.ts'
+import { layOutHosts, type MemberHostsLayout } from './member-hosts.ts'
 
 export interface InterfaceAddress {
   readonly address: string
@@ -32,6 +33,8 @@ export interface DomainLayout {
   readonly foreignGateways: readonly string[]
   /** The VNI of tunnels to members behind routers; null for no tunnels. */
   readonly vni: number | null
+  /** With return path `node`; null with the others. */
+  readonly hosts: MemberHostsLayout | null
   /** Routes through the segment to what is behind routers. */
   readonly routes: readonly { readonly to: string; readonly via: string }[]
   readonly guard: WholeTable
@@ -66,6 +69,7 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
     foreignGateways:
       isGateway && domain.gateway !== null ? [] : domain.subnets.flatMap(({ gatewayIp }) => gatewayIp ?? []),
     vni: domain.tunnel?.vni ?? null,
+    hosts: layOutHosts(config, domain),
     routes: [
       ...(domain.tunnel?.subnets ?? []).map(({ cidr, via }) => ({ to: cidr, via })),
       ...(domain.routes ?? []).map(({ to, via }) => ({ to, via })),
@@ -77,16 +81,20 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
 function placeSegment(config: DomainConfig, domain: DomainEntry): SegmentPlace {
   const { physicalNetwork, vlan } = domain.segment
   if (config.hostSegments?.includes(physicalNetwork) === true) {
-    // Members answer to the node's address, which only translated requests have as their source.
-    if (domain.returnPath !== 'snat')
+    // Members answer to the node's address, which only translated requests have as their source, or are on this node.
+    if (domain.returnPath !== 'snat' && domain.returnPath !== 'node')
       throw new RangeError(
-        `${physicalNetwork} is reached through this node's own routes: its networks need return path snat`,
+        `${physicalNetwork} is reached through this node's own routes: its networks need return path snat or node`,
       )
     const hostAddresses = domain.subnets.flatMap(({ cidr, gatewayIp }) =>
       gatewayIp === null ? [] : [{ address: gatewayIp, prefix: parseCidr(cidr).prefix }],
     )
     return { hostLink: `${hostLinkPrefix(config)}${domain.number}`, hostAddresses }
   }
+  if (domain.returnPath === 'node')
+    throw new RangeError(
+      `${physicalNetwork} is not reached through this node's own routes (hostSegments), which return path node needs`,
+    )
   const parent = Object.hasOwn(config.segments, physicalNetwork) ? config.segments[physicalNetwork] : undefined
   if (parent === undefined) throw new RangeError(`this node has no interface for physical network ${physicalNetwork}`)
   return { parent, vlan }

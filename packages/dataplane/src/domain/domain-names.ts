@@ -10,6 +10,11 @@ export const TUNNELS = { 4: 'tunnel4', 6: 'tunnel6' } as const
 /** UDP (RFC 7348 section 5). */
 export const TUNNEL_PORT = 4789
 
+/** The tunnel to the other nodes that host members; only with return path `node`. */
+export const HOSTS = 'hosts'
+/** UDP. Not VXLAN's own port, which the cluster's network may use on the same nodes. Unassigned by IANA. */
+export const HOSTS_PORT = 7301
+
 /** IPv6 prefix of the uplinks: a unique local /48. */
 export const UPLINK_PREFIX6 = 'fd73:706f:7574::/48'
 const UPLINK_BASE6 = 0xfd73_706f_7574n << 80n

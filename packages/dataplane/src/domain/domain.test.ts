@@ -56,6 +56,20 @@ const routed: DomainEntry = { ...gateway, routes }
 const routedSnat: DomainEntry = { ...snat, routes }
 const hosted: DomainEntry = { ...routedSnat, segment: { physicalNetwork: 'cluster', vlan: null } }
 const hosting: DomainConfig = { ...config, hostSegments: ['cluster'] }
+const atMembers: DomainEntry = {
+  ...hosted,
+  returnPath: 'node',
+  hosts: {
+    vni: 7,
+    own: 11,
+    address: '192.0.2.1',
+    peers: [{ number: 12, address: '192.0.2.2' }],
+    prefixes: [
+      { to: '10.244.3.0/24', host: 11 },
+      { to: '10.244.4.0/24', host: 12 },
+    ],
+  },
+}
 const untracked: DomainEntry = { ...gateway, untracked: true }
 const dsr: DomainEntry = { ...snat, returnPath: 'dsr' }
 const tunnel: DomainEntry = {
@@ -95,6 +109,17 @@ describe('layout', () => {
     const { guard, ...layout } = layOutDomain(config, shared)
     await expect(guard.text).toMatchFileSnapshot('testdata/guard-snat-shared.nft')
     expect({ ...layout, guard: null }).toEqual({ ...layOutDomain(config, snat), guard: null })
+  })
+
+  it('of return path node has a tunnel to the other nodes, and a way back for answers', async () => {
+    const { guard, hosts, segment } = layOutDomain(hosting, atMembers)
+    const { table, ...rest } = hosts!
+    await expect(guard.text).toMatchFileSnapshot('testdata/guard-node.nft')
+    await expect(table.text).toMatchFileSnapshot('testdata/hosts.nft')
+    await expect(`${JSON.stringify({ segment, ...rest }, null, 2)}\n`).toMatchFileSnapshot('testdata/layout-node.json')
+    expect(() => layOutDomain(config, { ...atMembers, segment: gateway.segment })).toThrow('hostSegments')
+    const alone = layOutDomain(hosting, { ...atMembers, hosts: { ...atMembers.hosts!, address: null, peers: [] } })
+    expect(alone.hosts).toMatchObject({ end: null, neighbours: [] })
   })
 
   it('says which physical network the node lacks', () => {
@@ -162,7 +187,10 @@ describe('guards', () => {
   })
 
   it.runIf(process.getuid?.() === 0)('are accepted by nft', () => {
-    const guards = [gateway, snat, shared, untracked, dsr, routed, routedSnat].map((domain) => renderGuard(domain).text)
+    const guards = [gateway, snat, shared, untracked, dsr, routed, routedSnat, atMembers].map(
+      (domain) => renderGuard(domain).text,
+    )
+    guards.push(layOutDomain(hosting, atMembers).hosts?.table.text ?? '')
     for (const text of [...guards, renderRootGuard(config).text, renderRootGuard(hosting).text])
       execFileSync('unshare', ['--net', 'nft', '--check', '--file', '-'], { input: text })
   })

@@ -156,11 +156,18 @@ function forwardRules(domain: DomainEntry, protectedCidrs: readonly string[]): r
     `iifname "${UPLINK}" oifname "${SEGMENT}" ct status snat ct direction reply accept`,
   ]
   return [
+    ...(domain.returnPath === 'node' ? [SHORTER_SEGMENTS_RULE] : []),
     'ct direction reply ct status dnat accept',
     `ct status dnat oifname "${SEGMENT}" accept`,
     ...(domain.returnPath === 'gateway' ? replyFirst : []),
   ]
 }
+
+/**
+ * A client's packets reach a member's node in a tunnel, with up to 70 bytes more. A member that announces a smaller
+ * segment gets packets that need no fragments on a path of 1,500 bytes. The kernel never raises the value.
+ */
+const SHORTER_SEGMENTS_RULE = `iifname "${SEGMENT}" oifname "${UPLINK}" tcp flags & (syn | ack) == (syn | ack) tcp option maxseg size set 1370`
 
 /**
  * Drops a client's ACK of a flow whose SYN passed here and whose SYN+ACK passed another node. Conntrack calls it invalid

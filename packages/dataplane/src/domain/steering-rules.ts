@@ -3,6 +3,7 @@ import type { NativeHelper } from '@spout/sys'
 import { chain, loadTable, type WholeTable, wholeTable } from '../nft/whole-table.ts'
 import { DEFAULT_STEERING_TABLE, type DomainConfig, rootNetns } from './domain-config.ts'
 import { hostLinkPrefix } from './domain-names.ts'
+import { HOSTED_MARK } from './member-hosts.ts'
 import type { Run } from './run.ts'
 
 /** Before the local table, which moves behind these rules: a VIP that root answers ARP for is local to root. */
@@ -105,10 +106,14 @@ function hostSegmentRules(config: DomainConfig): Readonly<Record<'input' | 'forw
     input: [`iifname ${links} icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`, `iifname ${links} drop`],
     forward: [`oifname ${links} ct state established,related accept`, `oifname ${links} drop`],
     chains: chain('hosted', 'type nat hook postrouting priority srcnat; policy accept;', [
+      // Return path node: the member is on this node, and answers come back by the mark of their connection.
+      `iifname ${links} ct mark & ${hex(HOSTED_MARK.mask)} == ${hex(HOSTED_MARK.tag)} accept`,
       `iifname ${links} masquerade`,
     ]),
   }
 }
+
+const hex = (value: number): string => `0x${value.toString(16)}`
 
 const loadRootGuard = async (helper: NativeHelper, config: DomainConfig): Promise<number> =>
   (await loadTable(helper, rootNetns(config), renderRootGuard(config))) ? 1 : 0

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cidrText, ipText, metaShape, timestamp, uuid } from '../scalars/scalars.ts'
+import { cidrText, ipText, metaShape, nodeName, timestamp, uuid } from '../scalars/scalars.ts'
 
 export const subnet = z.strictObject({
   ...metaShape,
@@ -17,7 +17,15 @@ export const subnet = z.strictObject({
 export type Subnet = z.infer<typeof subnet>
 
 /** A route to addresses behind a router of the segment. `via` is the router, in a subnet on the segment. */
-export const networkRoute = z.strictObject({ to: cidrText, via: ipText })
+export const networkRoute = z.strictObject({
+  to: cidrText,
+  via: ipText,
+  /**
+   * With return path `node`: the name of the node that hosts these addresses. Members there cannot be reached before a
+   * node of that name carries the network. Absent with the others.
+   */
+  node: nodeName.optional(),
+})
 export type NetworkRoute = z.infer<typeof networkRoute>
 export const MOST_NETWORK_ROUTES = 4096
 
@@ -25,7 +33,8 @@ export const MOST_NETWORK_ROUTES = 4096
  * A tenant's network. On a node it is a domain. Subnets of different projects may overlap. `returnPath` says how
  * members' replies reach clients, and so whether established connections outlive a node. `gateway`: members route
  * through the load-balancer nodes and see the client's address. `snat`: members see a node's address. `dsr`: members
- * have the VIPs themselves and answer clients directly, so that only requests pass a node.
+ * have the VIPs themselves and answer clients directly, so that only requests pass a node. `node`: members are on the
+ * nodes themselves, each node balances to its own, and members see the client's address.
  */
 export const network = z.strictObject({
   ...metaShape,
@@ -35,7 +44,7 @@ export const network = z.strictObject({
    */
   number: z.number().int().min(1).max(16_000_000),
   subnets: z.array(subnet).max(32),
-  returnPath: z.enum(['gateway', 'snat', 'dsr']),
+  returnPath: z.enum(['gateway', 'snat', 'dsr', 'node']),
   /** Routes to members behind routers of the segment. They overlap neither each other nor a subnet. */
   routes: z.array(networkRoute).max(MOST_NETWORK_ROUTES).default([]),
   /** The network's segment on a node. The node's configuration maps `physicalNetwork` to an interface. */

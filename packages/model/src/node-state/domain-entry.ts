@@ -15,7 +15,7 @@ export interface DomainEntry {
    */
   readonly projectId?: string
   readonly segment: { readonly physicalNetwork: string; readonly vlan: number | null }
-  readonly returnPath: 'gateway' | 'snat' | 'dsr'
+  readonly returnPath: 'gateway' | 'snat' | 'dsr' | 'node'
   readonly subnets: readonly DomainSubnet[]
   /**
    * How this node announces the addresses that the nodes share: gateways, or the source addresses that members see.
@@ -24,6 +24,8 @@ export interface DomainEntry {
   readonly gateway: Announce | null
   /** With return path `dsr`: how members behind routers are reached. Absent if all are on the segment. */
   readonly tunnel?: DomainTunnel
+  /** With return path `node`: which node hosts which members. Absent with the others. */
+  readonly hosts?: DomainHosts
   /** Routes to members behind routers of the segment; `via` is in one of `subnets`. Absent if there are none. */
   readonly routes?: readonly DomainRoute[]
   /**
@@ -37,6 +39,23 @@ export interface DomainEntry {
    * is translated, and the kernel need not track connections. Absent: it tracks them.
    */
   readonly untracked?: true
+}
+
+/**
+ * The nodes that host a network's members, and answer for them. A node sends a packet for a member of another one to
+ * that node, unchanged, through VXLAN (RFC 7348) between the nodes' fabric addresses.
+ */
+export interface DomainHosts {
+  /** 1 to 2^24-1, the same on every node. */
+  readonly vni: number
+  /** This node's number among them. */
+  readonly own: number
+  /** This node's address on the fabric. Null while it is unknown: then this node serves only its own members. */
+  readonly address: string | null
+  /** The other nodes, with addresses of the same family. Numbers are multiples of 16 below 2^28, and a node keeps its own. */
+  readonly peers: readonly { readonly number: number; readonly address: string }[]
+  /** Where members are, by the numbers of nodes. What no prefix contains, or is on no node here, cannot be reached. */
+  readonly prefixes: readonly { readonly to: string; readonly host: number }[]
 }
 
 export interface DomainRoute {

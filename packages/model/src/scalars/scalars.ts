@@ -41,6 +41,9 @@ export const timestamp = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, 'is not a time like 2026-01-31T12:00:00.000Z')
 
+/** A node's name. One of a Kubernetes cluster may have dots. */
+export const nodeName = z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, 'is not a host name')
+
 /** Fields of every stored object. `id` is a UUID unless the kind says otherwise. */
 export const metaShape = {
   id: uuid,

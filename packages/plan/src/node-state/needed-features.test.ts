@@ -49,6 +49,10 @@ describe('neededFeatures', () => {
     expect(neededFeatures({ listeners: [], pools: [] }, 'dsr')).toEqual([])
   })
 
+  it('asks for nodes that balance to their own members where these are on the nodes', () => {
+    expect(neededFeatures({ listeners: [listener(4, 80)], pools: [] }, 'node')).toEqual(['l4.member-nodes', 'l4.tcp'])
+  })
+
   it('lists what TLS of a listener needs', () => {
     const needed = (own: object) =>
       needsOf(listener(4, 443, { protocol: 'https', tls: listenerTls.parse({ certificateIds: [id(8)], ...own }) }))

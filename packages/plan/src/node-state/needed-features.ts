@@ -28,6 +28,8 @@ export function neededFeatures(
   const needs = new Set<string>()
   // Every node can forward with address translation. Older ones may not be able to forward without it.
   if (returnPath === 'dsr' && listeners.length > 0) needs.add('dsr')
+  // An older node would translate to the members of others too, or refuse the network's segment.
+  if (returnPath === 'node' && listeners.length > 0) needs.add('l4.member-nodes')
   for (const listener of listeners) {
     if (!isProxied(listener.protocol)) needs.add(`l4.${listener.protocol}`)
     const around = { listeners, dedicatedProxy, requestSizes }

@@ -1,6 +1,7 @@
 import {
   type Announce,
   type DomainEntry,
+  type DomainHosts,
   type DomainTunnel,
   domainKey,
   type Network,
@@ -17,6 +18,8 @@ export interface DomainUse {
   readonly allAddresses?: DomainEntry['nodeAddresses']
   /** Whether its load balancers need no connection tracking. */
   readonly untracked?: boolean
+  /** With return path `node`: which node hosts which members, as this node gets it. */
+  readonly hosts?: DomainHosts | undefined
 }
 
 /**
@@ -28,13 +31,15 @@ export function planDomain(
   network: Network,
   nodeAddresses: ReadonlyMap<string, string>,
   gateway: Announce | null,
-  { sharedAddresses = new Map(), allAddresses, untracked = false }: DomainUse = {},
+  { sharedAddresses = new Map(), allAddresses, untracked = false, hosts }: DomainUse = {},
 ): DomainEntry {
   const isInShard = gateway !== null && shardOfAnnounce(gateway) !== null
   // A shared address needs a shard: only one node at a time may use it, the one that has the network's VIPs.
   const shared = network.returnPath === 'snat' && isInShard ? sharedAddresses : new Map<string, string>()
   const tunnelled = tunnelledSubnets(network)
-  const routes = reachedRoutes(network, nodeAddresses)
+  const reached = reachedRoutes(network, nodeAddresses)
+  // The nodes of routes are in `hosts`.
+  const routes = hosts === undefined ? reached : reached.map(({ to, via }) => ({ to, via }))
   return {
     kind: 'domain',
     version: NODE_STATE_VERSION,
@@ -50,6 +55,7 @@ export function planDomain(
     }),
     gateway: network.returnPath === 'gateway' || shared.size > 0 ? gateway : null,
     ...(tunnelled.length === 0 ? {} : { tunnel: { vni: network.number, subnets: tunnelled } }),
+    ...(hosts === undefined ? {} : { hosts }),
     ...(routes.length === 0 ? {} : { routes }),
     ...(allAddresses === undefined ? {} : { nodeAddresses: allAddresses }),
     ...(untracked && network.returnPath !== 'dsr' ? { untracked } : {}),

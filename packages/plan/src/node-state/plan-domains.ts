@@ -8,6 +8,7 @@ import {
 } from '@spout/model'
 import { announceInside } from '../announcers/registry.ts'
 import { planDomain } from './plan-domain.ts'
+import { type HostingNode, planHosts } from './plan-hosts.ts'
 
 /**
  * Everything about its load balancers that the plan of a network's domains depends on. When the value changes, the
@@ -25,6 +26,8 @@ export interface NetworkUse {
   readonly hasInnerProxy: boolean
   /** Whether no listener needs connection tracking. */
   readonly untracked: boolean
+  /** The nodes that carry a network of return path `node`. Absent with the others. */
+  readonly hosts?: readonly HostingNode[]
 }
 
 export type AddressHolder =
@@ -61,8 +64,12 @@ export function planDomains(
     ...(use.hasInnerProxy || repliesMoveFirst(network, use) ? { allAddresses: addressesOf(nodes) } : {}),
     untracked: use.untracked,
   }
+  const hosts = use.hosts === undefined ? null : planHosts(network, use.hosts)
   return new Map(
-    nodes.map((node) => [node.id, planDomain(network, node.addresses, gatewayOn(node, use.holder), domainUse)]),
+    nodes.map((node) => {
+      const gateway = gatewayOn(node, use.holder)
+      return [node.id, planDomain(network, node.addresses, gateway, { ...domainUse, hosts: hosts?.get(node.id) })]
+    }),
   )
 }
 
@@ -79,6 +86,7 @@ export const sharesAddresses = ({ returnPath }: Pick<Network, 'returnPath'>, { h
  */
 const repliesMoveFirst = ({ returnPath }: Pick<Network, 'returnPath'>, { holder, untracked }: NetworkUse): boolean =>
   returnPath !== 'dsr' &&
+  returnPath !== 'node' &&
   !untracked &&
   holder !== null &&
   'groupId' in holder &&

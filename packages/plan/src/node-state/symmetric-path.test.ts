@@ -28,7 +28,7 @@ const plan = (one: LoadBalancer, returnPath: Network['returnPath']) =>
         name: `n${number}`,
         scheduling: 'enabled',
         connection: 'connected',
-        features: ['dsr', 'l4.tcp', 'l4.udp', 'l7.http', 'l7.tcp-proxy'],
+        features: ['dsr', 'l4.member-nodes', 'l4.tcp', 'l4.udp', 'l7.http', 'l7.tcp-proxy'],
         loadBalancers: 0,
       })),
     },
@@ -57,6 +57,7 @@ describe('a load balancer announced by BGP', () => {
     ['snat', ['http', 'udp'], 3, 'it holds the address that members see.'],
     ['snat', ['http', 'tcp-proxy'], null, 'Every node of group `default` announces it to its routers.'],
     ['dsr', ['tcp'], null, 'Every node of group `default` announces it to its routers.'],
+    ['node', ['tcp', 'http'], null, 'Every node of group `default` announces it to its routers.'],
   ])('with return path %s and listeners %j is carried by shard %j', (returnPath, protocols, shard, why) => {
     const one = balancer(...protocols)
     expect(needsSymmetricPath(one, { returnPath })).toBe(shard !== null)

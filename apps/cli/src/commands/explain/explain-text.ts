@@ -7,6 +7,7 @@ import type { ExplainedListener, ExplainedPool, Explanation } from './explanatio
 const RETURN_PATHS: Readonly<Record<string, string>> = {
   gateway: "members reply through the load-balancer node's gateway address: they see the client's own address",
   dsr: "members hold the VIP and answer clients directly, not through the load-balancer node: they see the client's own address",
+  node: "each member's node balances to its own members and answers clients: they see the client's own address",
   snat: "members reply to the load-balancer node's own address: they do not see the client's",
 }
 

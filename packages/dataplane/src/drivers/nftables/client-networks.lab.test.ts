@@ -11,7 +11,7 @@ const signal = new AbortController().signal
 const VIP = { 4: '10.9.0.100', 6: 'fd09::100' } as const
 const SCTP_PORT = 3900
 /** Ports at which members answer UDP from the address that the datagram was sent to. */
-const UDP_PORTS = { gateway: 8081, dsr: 5300, snat: 8081 } as const
+const UDP_PORTS = { gateway: 8081, dsr: 5300, snat: 8081, node: 8081 } as const
 const SIZES = [64, 256, 1024, 4096] as const
 type Size = (typeof SIZES)[number]
 

@@ -12,7 +12,7 @@ export function describe(rendered: Rendered): string {
     lines.push(`${name}:`)
     const elements = split(SETS[name], bytes)
     lines.push(
-      ...(/^(member|dealt|nexthop|remote)/.test(name)
+      ...(/^(member|dealt|nexthop|remote|spread)/.test(name)
         ? bySlots(name, elements)
         : elements.map((bytes) => element(name, bytes))),
     )

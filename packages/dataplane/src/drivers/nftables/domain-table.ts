@@ -1,14 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { HelperError, HelperLost, type Log, type NativeHelper, type NftBatch, type NftChange } from '@spout/sys'
-import { SEGMENT, TUNNELS, UPLINK } from '../../domain/domain-names.ts'
+import { HOSTS, SEGMENT, TUNNELS, UPLINK } from '../../domain/domain-names.ts'
 import { GENERATION_MAP, isAtGeneration } from '../../nft/generation.ts'
 import { type WholeTable, withoutTable } from '../../nft/whole-table.ts'
 import { renderForwardingSkeleton, renderTunnellingSkeleton } from './forwarding-skeleton.ts'
 import { renderProxyRedirect } from './proxy-redirect.ts'
 import type { Rendered, TableKind } from './rendered.ts'
-import { FORWARDING_SETS, PROXYING_SETS, type SetName, TRANSLATING_SETS, TUNNELLING_SETS } from './sets.ts'
+import {
+  FORWARDING_SETS,
+  PROXYING_SETS,
+  type SetName,
+  SPREADING_SETS,
+  TRANSLATING_SETS,
+  TUNNELLING_SETS,
+} from './sets.ts'
 import { renderSkeleton } from './skeleton.ts'
-import { REDIRECT_TABLE, SPOUT_TABLE, TUNNEL_TABLE } from './skeleton-text.ts'
+import { REDIRECT_TABLE, SPOUT_TABLE, SPREAD_TABLE, TUNNEL_TABLE } from './skeleton-text.ts'
+import { renderSpreadingSkeleton } from './spreading-skeleton.ts'
 import { type Plan, TableContent } from './table-content.ts'
 
 /** How often a transaction is tried if the helper dies during it. */
@@ -41,6 +49,13 @@ const SHAPES: Readonly<Record<TableKind, TableShape>> = {
     sets: TUNNELLING_SETS,
     devices: [UPLINK, SEGMENT, ...Object.values(TUNNELS)],
     skeleton: renderTunnellingSkeleton,
+  },
+  spreading: {
+    table: SPREAD_TABLE,
+    family: 'netdev',
+    sets: SPREADING_SETS,
+    devices: [UPLINK, HOSTS],
+    skeleton: renderSpreadingSkeleton,
   },
 }
 

@@ -1,6 +1,7 @@
 import type { Log, NativeHelper } from '@spout/sys'
 import { DomainTable, type Wanted } from './domain-table.ts'
 import type { Rendered, TableKind } from './rendered.ts'
+import { SpreadTable } from './spread-table.ts'
 import { EndsOfTunnels, TunnelNeighbours } from './tunnel-neighbours.ts'
 
 /**
@@ -8,8 +9,10 @@ import { EndsOfTunnels, TunnelNeighbours } from './tunnel-neighbours.ts'
  * entries are in. Other tables do not exist, since every packet would pass them.
  */
 export class DomainTables {
-  readonly #tables: Readonly<Record<TableKind, DomainTable>>
+  readonly #tables: Readonly<Record<Exclude<TableKind, 'spreading'>, DomainTable>>
   readonly #neighbours: TunnelNeighbours
+  /** Beside the table that an entry is in. */
+  readonly #spread: SpreadTable
 
   constructor(options: { readonly helper: NativeHelper; readonly log: Log; readonly netns: string }) {
     this.#tables = {
@@ -19,6 +22,7 @@ export class DomainTables {
       tunnelling: new DomainTable({ ...options, kind: 'tunnelling' }),
     }
     this.#neighbours = new TunnelNeighbours(options)
+    this.#spread = new SpreadTable(options)
   }
 
   get size(): number {
@@ -27,11 +31,11 @@ export class DomainTables {
 
   /** Whether a table must be loaded although no entry changed. */
   get needsLoad(): boolean {
-    return this.#all.some(({ needsLoad }) => needsLoad)
+    return this.#spread.needsLoad || this.#all.some(({ needsLoad }) => needsLoad)
   }
 
   get transactions(): number {
-    return this.#all.reduce((sum, { transactions }) => sum + transactions, 0)
+    return this.#all.reduce((sum, { transactions }) => sum + transactions, this.#spread.transactions)
   }
 
   get(key: string): Rendered | undefined {
@@ -50,6 +54,7 @@ export class DomainTables {
     for (const [kind, table] of Object.entries(this.#tables))
       await table.adopt(new Map([...entries].filter(([, { table: own }]) => own === kind)))
     if (this.#tables.tunnelling.isInUse) await this.#neighbours.adopt()
+    await this.#spread.adopt(entries)
   }
 
   /** Keys of entries that the kernel no longer holds as they were applied. */
@@ -57,6 +62,7 @@ export class DomainTables {
     const lost: string[] = []
     for (const table of this.#all) if (table.isInUse && !(await table.observe())) lost.push(...table.entries.keys())
     if (!(await this.#neighbours.observe())) lost.push(...this.#tables.tunnelling.entries.keys())
+    lost.push(...(await this.#spread.lost()))
     return [...new Set(lost)]
   }
 
@@ -99,6 +105,9 @@ export class DomainTables {
     }
     await this.#dropAbandoned()
     await this.#neighbours.keepOnly(new Set([...tunnelling.entries.values()].flatMap(({ remotes }) => remotes)))
+    // Last: packets are led only to a service that this node knows too.
+    const inForce = new Map([...all].filter(([key]) => !failures.has(key)))
+    for (const [key, error] of await this.#spread.apply(inForce, signal)) failures.set(key, error)
     return failures
   }
 

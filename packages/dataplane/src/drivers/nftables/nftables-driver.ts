@@ -20,7 +20,16 @@ export interface NftablesDriverOptions {
 }
 
 /** The features that entries may need. */
-const FEATURES = ['l4.tcp', 'l4.udp', 'l4.sctp', 'l4.refused-shares', 'l4.client-networks', 'l4.redirect', 'dsr']
+const FEATURES = [
+  'l4.tcp',
+  'l4.udp',
+  'l4.sctp',
+  'l4.refused-shares',
+  'l4.client-networks',
+  'l4.redirect',
+  'l4.member-nodes',
+  'dsr',
+]
 
 /**
  * Balances TCP, UDP and SCTP in the packet path: two maps per domain and address family, one transaction per change.

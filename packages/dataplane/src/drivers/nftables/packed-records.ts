@@ -28,6 +28,11 @@ export class PackedRecords {
       for (const part of parts.get(SET_NAMES[spans[span]!]!)!) at += part.copy(this.#bytes, at)
   }
 
+  /** Of all records, in bytes. */
+  get size(): number {
+    return this.#bytes.length
+  }
+
   /** The records of one set; undefined if it has none. */
   get(name: SetName): Buffer | undefined {
     for (let at = 0; at < this.#spans.length; at += 3)

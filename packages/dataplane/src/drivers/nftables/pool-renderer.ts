@@ -4,6 +4,7 @@ import { formatIp, type Ip, parseIp } from '@spout/net'
 import { effectiveSlots } from '@spout/plan/effective-slots'
 import type { Shares, WantedEntry } from '../../contracts/driver.ts'
 import { keptMember, servingMember } from './kept-clients.ts'
+import type { MemberPlaces } from './member-places.ts'
 import { answerMark, poolMark } from './pool-mark.ts'
 import { type Family, type RecordBuilder, setOf } from './record-builder.ts'
 import { pack } from './registers.ts'
@@ -27,12 +28,20 @@ export class PoolRenderer {
   readonly #down: ReadonlySet<string>
   readonly #shares: Shares | undefined
   readonly #records: RecordBuilder
+  readonly #places: MemberPlaces | null
 
-  constructor(pools: readonly NodePool[], { down, shares }: Health, records: RecordBuilder) {
+  /** @param places of the members, if this node reaches only its own */
+  constructor(
+    pools: readonly NodePool[],
+    { down, shares }: Health,
+    records: RecordBuilder,
+    places: MemberPlaces | null = null,
+  ) {
     this.#pools = new Map(pools.map((pool) => [pool.number, pool]))
     this.#down = down
     this.#shares = shares
     this.#records = records
+    this.#places = places
   }
 
   /** Null without a pool, or if the entry does not have it. */
@@ -41,7 +50,7 @@ export class PoolRenderer {
     if (pool === undefined) return null
     const known = this.#rendering.get(pool.number)
     if (known !== undefined) return known
-    const rendering = new PoolInUse(pool, { down: this.#down, shares: this.#shares }, this.#records)
+    const rendering = new PoolInUse(pool, { down: this.#down, shares: this.#shares }, this.#records, this.#places)
     this.#rendering.set(pool.number, rendering)
     return rendering
   }
@@ -54,12 +63,14 @@ export class PoolInUse {
   readonly #down: ReadonlySet<string>
   readonly #shares: Shares | undefined
   readonly #records: RecordBuilder
+  readonly #places: MemberPlaces | null
   /** By member index; null is a free index. */
   readonly #endpoints: readonly (Endpoint | null)[]
   readonly #rendered = new Set<SetName>()
   readonly #packed = new Map<Family, Uint32Array>()
 
-  constructor(pool: NodePool, { down, shares }: Health, records: RecordBuilder) {
+  constructor(pool: NodePool, { down, shares }: Health, records: RecordBuilder, places: MemberPlaces | null) {
+    this.#places = places
     this.mark = poolMark(pool)
     this.#pool = pool
     this.#down = down
@@ -87,7 +98,7 @@ export class PoolInUse {
   /** Renders the members that new flows are translated to, by slot or, if clients are remembered, by `keptMember`. */
   renderMembers(version: Family): void {
     if (this.keepsClients) this.#renderKept(version)
-    else this.#renderSlots(setOf('member', version), version)
+    else this.#renderSlots(setOf('member', version), version, this.#isHere, this.#isHere)
   }
 
   /** A member that has no slot serves nobody: who is remembered to be its client is led by the slots again. */
@@ -98,7 +109,7 @@ export class PoolInUse {
     const kept = (index: number): number => keptMember(index, this.#pool.keepSeconds ?? 0)
     const value = (index: number): Buffer => pack({ mark: servingMember(kept(index)) })
     const serving = new Set<number>()
-    for (const [slot, index] of this.#slots(version).entries()) {
+    for (const [slot, index] of this.#slots(version, this.#isHere).entries()) {
       if (index === NO_MEMBER || this.#endpoints[index]?.ip.version !== version) continue
       serving.add(index)
       this.#records.add(dealt, pack({ mark: this.mark }, { mark: slot }), value(index))
@@ -118,6 +129,24 @@ export class PoolInUse {
   renderNextHops(version: Family, isRemote: (ip: Ip) => boolean): void {
     this.#renderSlots(setOf('nexthop', version), version, (ip) => !isRemote(ip))
     this.#renderSlots(setOf('remote', version), version, isRemote)
+  }
+
+  /**
+   * Renders the node of each slot. Nodes agree on it: what one of them does not reach is left out by it alone. A member
+   * of this node is translated here by the same slot, and one of another node there.
+   */
+  renderSpread(version: Family, places: MemberPlaces): void {
+    const set = setOf('spread', version)
+    if (this.#rendered.has(set)) return
+    this.#rendered.add(set)
+    const hosts = this.#endpoints.map((endpoint) => (endpoint === null ? null : places.hostOf(endpoint.ip)))
+    const slots = this.#slots(version, (ip) => places.hostOf(ip) !== null)
+    for (const [slot, index] of slots.entries()) {
+      const host = index === NO_MEMBER ? null : (hosts[index] ?? null)
+      if (host === null || this.#endpoints[index]?.ip.version !== version) continue
+      this.#records.add(set, pack({ mark: this.mark }, { mark: slot }), pack({ mark: host }))
+      this.#records.add(setOf('serves', version), pack({ mark: this.mark }, { mark: host }))
+    }
   }
 
   /** Addresses of members that meet a condition. */
@@ -157,8 +186,20 @@ export class PoolInUse {
     this.#records.add(setOf('answerPort', version), mark, pack({ port: vip.port }).subarray(0, PORT_BYTES))
   }
 
-  /** Packs the slots of one family, once; none if no member of that family can serve. */
-  #renderSlots(set: SetName, version: Family, has: (ip: Ip) => boolean = () => true): void {
+  /** Whether this node translates to a member: with return path `node` only to its own. */
+  readonly #isHere = (ip: Ip): boolean => this.#places === null || this.#places.hostOf(ip) === this.#places.own
+
+  /**
+   * Packs the slots of one family, once; none if no member of that family can serve.
+   * @param has whether a member is in this set
+   * @param isReached whether its slots are its own; those of others are reassigned
+   */
+  #renderSlots(
+    set: SetName,
+    version: Family,
+    has: (ip: Ip) => boolean = () => true,
+    isReached: (ip: Ip) => boolean = () => true,
+  ): void {
     if (this.#rendered.has(set)) return
     this.#rendered.add(set)
     const { dataBytes } = SETS[set]
@@ -168,7 +209,7 @@ export class PoolInUse {
     const isServed = this.#endpoints.map(
       (endpoint) => endpoint !== null && endpoint.ip.version === version && has(endpoint.ip),
     )
-    const slots = this.#slots(version)
+    const slots = this.#slots(version, isReached)
     // As 32-bit words in host order, like marks in the kernel's registers; each record consists of whole registers.
     const words = new Uint32Array((slots.length * recordBytes(SETS[set])) / 4)
     let at = 0
@@ -205,10 +246,11 @@ export class PoolInUse {
   }
 
   /** Members of the other family are unreachable. Their slots are reassigned like those of members that are down. */
-  #slots(version: Family): Uint16Array {
+  #slots(version: Family, isReached: (ip: Ip) => boolean): Uint16Array {
     const foreign = this.#pool.members.flatMap((member, index) => {
       const endpoint = this.#endpoints[index]
-      return member !== null && endpoint && endpoint.ip.version !== version ? [member.id] : []
+      if (member === null || !endpoint) return []
+      return endpoint.ip.version === version && isReached(endpoint.ip) ? [] : [member.id]
     })
     if (foreign.length === 0) return effectiveSlots(this.#pool, this.#down, this.#shares)
     // The panic threshold would give unreachable members their slots back.

@@ -8,12 +8,30 @@ import { renderForwardingSkeleton, renderTunnellingSkeleton } from './forwarding
 import { renderProxyRedirect } from './proxy-redirect.ts'
 import { render } from './render.ts'
 import { renderSkeleton } from './skeleton.ts'
+import { renderSpreadingSkeleton } from './spreading-skeleton.ts'
 
 const domain = domainEntry(7)
 const snatDomain = domainEntry(7, { returnPath: 'snat', gateway: null })
 
 const untrackedDomain = domainEntry(7, { untracked: true })
 const dsrDomain = domainEntry(7, { returnPath: 'dsr', gateway: null })
+
+const nodeDomain = domainEntry(7, {
+  returnPath: 'node',
+  gateway: null,
+  hosts: {
+    vni: 7,
+    own: 11,
+    address: '192.0.2.1',
+    peers: [{ number: 12, address: '192.0.2.2' }],
+    prefixes: [
+      { to: '10.244.1.0/24', host: 11 },
+      { to: '10.244.2.0/24', host: 12 },
+      { to: 'fd44:2::/64', host: 12 },
+      { to: '10.244.3.0/24', host: 13 },
+    ],
+  },
+})
 
 const lb = (
   fields: Partial<Pick<LoadBalancerEntry, 'vips' | 'services' | 'pools'>>,
@@ -100,6 +118,24 @@ const cases: Record<string, WantedEntry> = {
       tunnel: { vni: 7, subnets: ['10.8.0.0/16', 'fd08::/48'].map((cidr) => ({ cidr, via: '10.0.0.1' })) },
     }),
   ),
+  /** The members of this node, of another one, of one that is not reached, and of none. */
+  'member-nodes': lb(
+    {
+      vips: [vip('203.0.113.10'), vip('2001:db8::10')],
+      services: [service('l1', 80, 5), service('l7', 81, 5, { protocol: 'http' })],
+      pools: [
+        pool(5, [
+          member('m1', '10.244.1.11'),
+          member('m2', '10.244.2.11'),
+          member('m3', '10.244.3.11'),
+          member('m4', '10.0.0.11'),
+          member('m5', 'fd44:2::11'),
+        ]),
+      ],
+    },
+    [],
+    nodeDomain,
+  ),
   'proxied-untracked': lb(
     {
       vips: [vip('203.0.113.10'), vip('2001:db8::10')],
@@ -119,7 +155,9 @@ const proxyPorts = new Map([['l7', { port: 20_001 }]])
 
 describe('render', () => {
   it.each(Object.keys(cases))('%s', async (name) => {
-    await expect(describeRendered(render({ ...cases[name]!, proxyPorts }))).toMatchFileSnapshot(`testdata/${name}.txt`)
+    const rendered = render({ ...cases[name]!, proxyPorts })
+    const parts = [rendered, ...(rendered.spread === null ? [] : [rendered.spread.entry, rendered.spread.hosts])]
+    await expect(parts.map(describeRendered).join('\n')).toMatchFileSnapshot(`testdata/${name}.txt`)
   })
 
   it('gives the same bytes for the same entry and others for another health', () => {
@@ -157,6 +195,29 @@ describe('render', () => {
     )
   })
 
+  it('leads packets to no other node while its own address is unknown, or only a proxy serves', () => {
+    const { hosts } = nodeDomain
+    const alone = { ...nodeDomain, hosts: { ...hosts!, address: null, peers: [] } }
+    expect(render({ ...cases['member-nodes']!, domain: alone }).spread).toBeNull()
+    const services = [service('l7', 80, 5, { protocol: 'http' })]
+    expect(render({ ...lb({ services, pools: [pool(5, two)] }, [], nodeDomain), proxyPorts }).spread).toBeNull()
+  })
+
+  it('gives a slot of another node to a member of this one, and leaves its own slots', () => {
+    const slots = (rendered: ReturnType<typeof render>): readonly string[] => {
+      const bytes = rendered.records.get('member4') ?? Buffer.alloc(0)
+      return Array.from({ length: bytes.length / 16 }, (_, at) => bytes.toString('hex', 16 * at + 4, 16 * at + 12))
+    }
+    const pools = [pool(5, [member('m1', '10.244.1.11'), member('m1b', '10.244.1.12'), member('m2', '10.244.2.11')])]
+    const [everywhere, here] = [snatDomain, nodeDomain].map((each) =>
+      slots(render(lb({ services: [service('l1', 80, 5)], pools }, [], each))),
+    )
+    expect(here).toHaveLength(64)
+    for (const [at, slot] of everywhere!.entries())
+      if (slot.endsWith('0af4010b') || slot.endsWith('0af4010c')) expect(here![at]).toBe(slot)
+      else expect(here![at]).toMatch(/0af4010[bc]$/)
+  })
+
   it('packs a member record as the kernel lays it out', () => {
     const records = render({ ...cases['tcp']!, proxyPorts }).records.get('member4')
     const [first, second, third, fourth] = [0, 4, 8, 12].map((at) => records?.subarray(at, at + 4).toString('hex'))
@@ -171,6 +232,7 @@ describe.each([
   ['proxy-redirect', renderProxyRedirect],
   ['forwarding-skeleton', () => renderForwardingSkeleton('2.3')],
   ['tunnelling-skeleton', () => renderTunnellingSkeleton('2.3.4.5')],
+  ['spreading-skeleton', () => renderSpreadingSkeleton('2.3')],
 ] as const)('%s', (name, renderText) => {
   it('is what the golden says', async () => {
     await expect(renderText().text).toMatchFileSnapshot(`testdata/${name}.nft`)
@@ -178,7 +240,11 @@ describe.each([
 
   it.runIf(process.getuid?.() === 0)('is accepted by nft', () => {
     // A chain of family netdev names the devices that it hangs on.
-    const links = ['uplink type veth peer name segment', 'tunnel4 type veth peer name tunnel6']
+    const links = [
+      'uplink type veth peer name segment',
+      'tunnel4 type veth peer name tunnel6',
+      'hosts type veth peer name other',
+    ]
       .map((link) => `ip link add name ${link}`)
       .join(' && ')
     execFileSync('unshare', ['--net', 'sh', '-c', `${links} && nft --check --file -`], { input: renderText().text })

@@ -3,10 +3,12 @@ import type { Service } from '@spout/model/node-state'
 import { isBehind, isProxied, isTracked, transportOf } from '@spout/model/protocols'
 import { type Cidr, cidrContains, firstIp, type Ip, lastIp, parseCidr, parseIp } from '@spout/net'
 import type { ProxyPort, WantedEntry } from '../../contracts/driver.ts'
+import { memberPlaces } from './member-places.ts'
 import { REDIRECT_MARKS, SERVICE_FLAGS } from './pool-mark.ts'
 import { type PoolInUse, PoolRenderer } from './pool-renderer.ts'
 import { type Family, RecordBuilder, setOf } from './record-builder.ts'
 import { pack } from './registers.ts'
+import { renderSpread } from './render-spread.ts'
 import type { Rendered, RenderedService, TableKind } from './rendered.ts'
 import { PORT_BYTES } from './sets.ts'
 
@@ -19,7 +21,8 @@ export function render(wanted: WantedEntry): Rendered {
   const { entry } = wanted
   const records = new RecordBuilder()
   const vips = entry.vips.map((vip) => ({ scope: vip.scope, ip: parseIp(vip.address) }))
-  const pools = new PoolRenderer(entry.pools, wanted, records)
+  const places = memberPlaces(wanted.domain)
+  const pools = new PoolRenderer(entry.pools, wanted, records, places)
   const services: RenderedService[] = []
   const table = tableOf(wanted)
   const forwards = table === 'forwarding' || table === 'tunnelling'
@@ -65,6 +68,7 @@ export function render(wanted: WantedEntry): Rendered {
     services,
     records: packed,
     digest: packed.digest(wanted.key),
+    spread: places === null ? null : renderSpread(wanted, places),
   }
 }
 

@@ -57,6 +57,15 @@ const family = <Version extends 4 | 6>(version: Version) => {
       ...shape('map', `mark . mark : ${address}`, 8, bytes),
       typeof: `meta mark . numgen inc mod 2 : ${version === 4 ? 'ip' : 'ip6'} daddr`,
     },
+    /** Pool mark . slot -> the number of the node that hosts the slot's member. */
+    spread: { ...shape('map', 'mark . mark : mark', 8, 4), typeof: 'meta mark . numgen inc mod 2 : meta priority' },
+    /** Pool mark . number of each node that hosts members of the pool with slots. */
+    serves: { ...shape('set', 'mark . mark', 8), typeof: 'meta mark . meta priority' },
+    /** Number of another node -> its address in the tunnel. */
+    hop: {
+      ...shape('map', `mark : ${address}`, 4, bytes),
+      typeof: `meta priority : ${version === 4 ? 'ip' : 'ip6'} daddr`,
+    },
     /** Proxied VIP . protocol . port -> `REDIRECT_MARKS`. Looked up for every packet of a domain. */
     proxied: shape('map', `${endpoint} : mark`, endpointBytes, 4),
     /** VIP . protocol . port -> the proxy's port, for services without flags, whose flows are not tracked. */
@@ -129,6 +138,14 @@ export const SETS = {
   limits: { ...shape('set', 'mark', 4), countOver: true },
   /** The same as `service4`, looked up with the quoted packet of an ICMP error. */
   inner4: { ...v4.service, keysOf: 'service4', typeof: `${INNER_SERVICE} : meta mark` },
+  spread4: v4.spread,
+  serves4: v4.serves,
+  hop4: v4.hop,
+  spread6: v6.spread,
+  serves6: v6.serves,
+  hop6: v6.hop,
+  /** This node's own number. */
+  here: { ...shape('set', 'mark', 4), typeof: 'meta priority' },
 } as const satisfies Record<string, SetShape>
 
 export type SetName = keyof typeof SETS
@@ -151,10 +168,15 @@ export const FORWARDING_SETS = [
 ] as const satisfies readonly SetName[]
 /** Sets of the table that also forwards through tunnels. */
 export const TUNNELLING_SETS = [...FORWARDING_SETS, 'remote4', 'remote6'] as const satisfies readonly SetName[]
+/** Sets of the table that leads packets to the nodes of members. */
+export const SPREADING_SETS = [
+  ...(['service4', 'network4', 'inner4', 'spread4', 'serves4', 'hop4'] as const),
+  ...(['service6', 'network6', 'spread6', 'serves6', 'hop6', 'here'] as const),
+] as const satisfies readonly SetName[]
 /** Sets of the table that only redirects to the proxy. */
 export const PROXYING_SETS = ['proxied4', 'front4', 'proxied6', 'front6'] as const satisfies readonly SetName[]
 /** Sets of the table that translates. */
-export const TRANSLATING_SETS = SET_NAMES.filter((name) => !/^(nexthop|remote|inner)/.test(name))
+export const TRANSLATING_SETS = SET_NAMES.filter((name) => !/^(nexthop|remote|inner|spread|serves|hop|here)/.test(name))
 
 /** Bytes of an element's identity: its key, or first and last key of a range. */
 export const identityBytes = ({ keyBytes, interval }: SetShape): number => (interval ? 2 * keyBytes : keyBytes)

@@ -7,6 +7,8 @@ export const SPOUT_TABLE = 'spout'
 export const REDIRECT_TABLE = 'spout-doors'
 /** Exists beside the main table while a network gets its first subnet behind a router. */
 export const TUNNEL_TABLE = 'spout-tunnel'
+/** Exists beside the main table, with return path `node`. */
+export const SPREAD_TABLE = 'spout-spread'
 
 /** The sets of a table, without elements, and the map that names its generation. */
 export const declareSets = (names: readonly SetName[]): readonly string[] => [

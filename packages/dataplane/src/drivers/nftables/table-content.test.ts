@@ -86,6 +86,7 @@ const rendered = (key: string) =>
         services: [],
         records,
         digest,
+        spread: null,
       }
     })
 

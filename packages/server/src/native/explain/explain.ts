@@ -97,6 +97,8 @@ function connectionsOutlive(
   if (path === 'gateway') return `return path gateway: established connections outlive a node, ${but}`
   if (path === 'dsr')
     return 'return path dsr, nodes keep no state of flows: established connections outlive a node; a change of members ends those whose hash slot it moves'
+  if (path === 'node')
+    return "return path node, a connection is known to its member's node: it outlives every other node, unless its hash slot has moved to another member since; proxied ones do not"
   const groupId = placement?.shard?.nodeGroupId
   const group = groupId === undefined ? undefined : view.get('nodeGroup', groupId)?.value
   const nodes = view.list('node').filter(({ nodeGroupId }) => nodeGroupId === groupId)

@@ -1,0 +1,62 @@
+import type { Log, NativeHelper } from '@spout/sys'
+import { DomainTable, type Wanted } from './domain-table.ts'
+import { HOSTS_KEY, type Rendered, type Spread } from './rendered.ts'
+
+/** Table `spreading` of a domain: the parts of its entries that lead packets to other nodes, and these nodes. */
+export class SpreadTable {
+  readonly #table: DomainTable
+
+  constructor(options: { readonly helper: NativeHelper; readonly log: Log; readonly netns: string }) {
+    this.#table = new DomainTable({ ...options, kind: 'spreading' })
+  }
+
+  get needsLoad(): boolean {
+    return this.#table.needsLoad
+  }
+
+  get transactions(): number {
+    return this.#table.transactions
+  }
+
+  /** @param entries of the domain, whatever table each is in */
+  adopt(entries: Wanted): Promise<void> {
+    return this.#table.adopt(withHosts(new Map(partsOf(entries))))
+  }
+
+  /** Keys of entries whose part the kernel no longer holds as it was applied. */
+  async lost(): Promise<readonly string[]> {
+    if (!this.#table.isInUse || (await this.#table.observe())) return []
+    return [...this.#table.entries.keys()].filter((key) => key !== HOSTS_KEY)
+  }
+
+  /** @returns refused entries and the kernel's errors; all others are in force */
+  async apply(all: Wanted, signal: AbortSignal): Promise<ReadonlyMap<string, Error>> {
+    const wanted = new Map<string, Rendered | null>()
+    const coming = new Map(partsOf(all))
+    for (const key of all.keys())
+      if (coming.has(key) || this.#table.entries.has(key)) wanted.set(key, coming.get(key)?.entry ?? null)
+    if (wanted.size === 0 && !this.#table.needsLoad) return new Map()
+    const hosts = [...coming.values()].at(-1)?.hosts
+    if (hosts !== undefined) wanted.set(HOSTS_KEY, hosts)
+    else if (this.#isLast(wanted)) wanted.set(HOSTS_KEY, null)
+    return this.#table.apply(wanted, signal)
+  }
+
+  /** Whether nothing stays but the nodes, so that the table goes. */
+  #isLast(removed: ReadonlyMap<string, unknown>): boolean {
+    for (const key of this.#table.entries.keys()) if (key !== HOSTS_KEY && !removed.has(key)) return false
+    return this.#table.entries.has(HOSTS_KEY)
+  }
+}
+
+type Parts = ReadonlyMap<string, Spread>
+
+const partsOf = (entries: Wanted): readonly (readonly [string, Spread])[] =>
+  [...entries].flatMap(([key, rendered]) => (rendered?.spread ? [[key, rendered.spread] as const] : []))
+
+function withHosts(parts: Parts): ReadonlyMap<string, Rendered> {
+  const found = new Map<string, Rendered>(Array.from(parts, ([key, { entry }]) => [key, entry]))
+  const hosts = [...parts.values()].at(-1)?.hosts
+  if (hosts !== undefined) found.set(HOSTS_KEY, hosts)
+  return found
+}

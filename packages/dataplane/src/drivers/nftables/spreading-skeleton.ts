@@ -1,0 +1,154 @@
+import { HOSTS, UPLINK } from '../../domain/domain-names.ts'
+import { chain, type WholeTable, wholeTable } from '../../nft/whole-table.ts'
+import { FORGET_NETWORK, networkChain, networkChainName } from './client-networks.ts'
+import { CLASS_MASK, HASH_CLASSES, HASH_SEED, NETWORK_MASK, POOL_MASK } from './pool-mark.ts'
+import { INNER_SERVICE, SPREADING_SETS } from './sets.ts'
+import { declareSets, hex, SPREAD_TABLE, serviceKey, slotOf } from './skeleton-text.ts'
+
+/**
+ * How many flows a domain remembers, of each address family. When it is full, the slots alone decide for further flows:
+ * a flood costs the node no more than this, and no flow anything before members change.
+ */
+const MOST_REMEMBERED_FLOWS = 262_144
+/** A flow that is silent for longer follows the slots again. */
+const REMEMBERED_SECONDS = 900
+
+/**
+ * Renders the table of return path `node`, without elements. It sends a packet for a member of another node to that
+ * node, unchanged, at the uplink's ingress before connection tracking. Packets for members of this node, for proxied
+ * services and for none continue as if the table did not exist.
+ *
+ * The slot of a packet says which node it goes to, the same on every node. What a flow had before the slots changed is
+ * remembered here. A TCP connection stays with its node while that exists: only that node knows whether the connection
+ * goes on. Other flows have no end that anybody sees, so they stay while the node has a member of the pool.
+ *
+ * The number of a node is in the packet's priority.
+ * @param links indexes of the interfaces that the rules name
+ */
+export const renderSpreadingSkeleton = (links: string): WholeTable =>
+  wholeTable(
+    'netdev',
+    SPREAD_TABLE,
+    [
+      ...declareSets(SPREADING_SETS),
+      ...declareFlows(4),
+      ...declareFlows(6),
+      ...networkChain(4),
+      ...networkChain(6),
+      ...networkChain(4, INNER_CLIENT.address),
+      ...chain('done', null, ['meta mark set 0', FORGET_NETWORK, 'accept']),
+      ...familyChains(4),
+      ...familyChains(6),
+      ...errorChains(),
+      ...chain('entering', `type filter hook ingress devices = { ${UPLINK} } priority 0; policy accept;`, [
+        'meta mark set 0',
+        'meta pkttype != host accept',
+        // Only a first fragment has ports, so none is sent on: this node puts them together for its own members.
+        'ip frag-off & 0x3fff != 0 accept',
+        'exthdr frag exists accept',
+        'meta protocol ip icmp type { destination-unreachable, time-exceeded, parameter-problem } goto error4',
+        'meta protocol ip goto service-of4',
+        'meta protocol ip6 goto service-of6',
+      ]),
+    ],
+    links,
+  )
+
+/** Declares what flows are remembered in: flow -> number of a node. Filled and emptied by packets alone. */
+const declareFlows = (version: 4 | 6): readonly string[] => [
+  `  map flows${version} {`,
+  `    typeof ${FLOW_TYPE[version]} : meta priority`,
+  `    size ${MOST_REMEMBERED_FLOWS}`,
+  '    flags dynamic,timeout',
+  '  }',
+]
+
+const hashed = (fields: string): string => `jhash ${fields} mod ${hex(0xffff_ffff)} seed ${hex(HASH_SEED)}`
+
+/**
+ * Addresses, and a hash of the ports. nft 1.0.6 needs keys of up to 16 bytes, so IPv6 addresses are hashed, too. Two
+ * flows with the same key would share a node.
+ */
+const FLOW = {
+  4: `@nh,96,32 . @nh,128,32 . ${hashed('th sport . th dport')}`,
+  6: [hashed('ip6 saddr'), hashed('ip6 daddr'), hashed('th sport . th dport')].join(' . '),
+} as const
+const FLOW_TYPE = {
+  4: '@nh,96,32 . @nh,128,32 . numgen inc mod 2',
+  6: 'numgen inc mod 2 . numgen inc mod 2 . numgen inc mod 2',
+} as const
+
+const IS_FIRST = 'tcp flags & (syn | ack) == syn'
+
+/**
+ * A lookup without a result ends its rule. The rule that writes ends, too, if the map is full, and the packet goes on.
+ * A connection's first packet is not remembered: a flood of them would fill the map.
+ */
+function familyChains(version: 4 | 6): readonly string[] {
+  const key = FLOW[version]
+  const remember = `update @flows${version} { ${key} timeout ${REMEMBERED_SECONDS}s : meta priority }`
+  const forget = `delete @flows${version} { ${key} : meta priority }`
+  const bySlot = `goto by-slot${version}`
+  const send = sendOn(version)
+  return [
+    ...chain(`by-slot${version}`, null, [
+      `meta mark & ${hex(NETWORK_MASK)} != 0 jump ${networkChainName(version)}`,
+      ...slotRules(version),
+      // The port may have been used for an earlier connection.
+      `${IS_FIRST} ${forget}`,
+      `${IS_FIRST} goto send${version}`,
+      remember,
+      `goto send${version}`,
+    ]),
+    ...chain(`send${version}`, null, [...send, 'goto done']),
+    ...chain(`remembered${version}`, null, [remember, ...send, forget, bySlot]),
+    ...chain(`left${version}`, null, [forget, bySlot]),
+    ...chain(`service-of${version}`, null, [
+      `meta mark set ${serviceKey(version)} map @service${version}`,
+      'meta mark 0 accept',
+      `meta mark set meta mark & ${hex(POOL_MASK)}`,
+      FORGET_NETWORK,
+      `${IS_FIRST} ${bySlot}`,
+      `meta priority set ${key} map @flows${version}`,
+      `meta priority 0:0 ${bySlot}`,
+      `meta l4proto != tcp meta mark . meta priority != @serves${version} goto left${version}`,
+      `goto remembered${version}`,
+    ]),
+  ]
+}
+
+const slotRules = (version: 4 | 6, client?: typeof INNER_CLIENT): readonly string[] =>
+  HASH_CLASSES.map(
+    (each) =>
+      `meta mark & ${hex(CLASS_MASK)} == ${hex(each.bits)} meta priority set meta mark . ${slotOf(version, each, client)} map @spread${version}`,
+  )
+
+/** Ends for a packet whose node is this one or another one that is known. */
+const sendOn = (version: 4 | 6): readonly string[] => [
+  'meta priority @here goto done',
+  `fwd ${version === 4 ? 'ip' : 'ip6'} to meta priority map @hop${version} device "${HOSTS}"`,
+]
+
+/** The client in the packet that an ICMP error quotes. Offsets and lengths in bits. */
+const INNER_CLIENT = { address: '@th,192,32', port: '@th,240,16' } as const
+/** The quoted packet goes the other way: its fields are in the order of `FLOW` for the client's. */
+const INNER_FLOW = `@th,192,32 . @th,160,32 . ${hashed('@th,240,16 . @th,224,16')}`
+
+/** Errors of routers about a member's answers go to the node that has the flow, which path MTU discovery needs. */
+const errorChains = (): readonly string[] => [
+  ...chain('error-by-slot4', null, [
+    `meta mark & ${hex(NETWORK_MASK)} != 0 jump ${networkChainName(4, true)}`,
+    ...slotRules(4, INNER_CLIENT),
+    'goto send4',
+  ]),
+  ...chain('error4', null, [
+    '@th,64,8 != 0x45 accept',
+    `meta mark set ${INNER_SERVICE} map @inner4`,
+    'meta mark 0 accept',
+    `meta mark set meta mark & ${hex(POOL_MASK)}`,
+    FORGET_NETWORK,
+    `meta priority set ${INNER_FLOW} map @flows4`,
+    'meta priority 0:0 goto error-by-slot4',
+    'goto send4',
+  ]),
+]
