@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StateLine } from '@spout/client/agent-link'
+import type { DataPlaneDriver } from '@spout/dataplane'
 import type { EntryReport } from '@spout/model/node-report'
 import type { Announce, NodeStateEntry } from '@spout/model/node-state'
 import { silentLogger } from '@spout/runtime'
@@ -36,13 +37,13 @@ class Process {
   readonly state: StateFile
   readonly reconciler: NodeReconciler
 
-  constructor(node: RecordedNode) {
+  constructor(node: RecordedNode, driver: DataPlaneDriver = new RecordedDriver(node)) {
     this.state = new StateFile(join(directory, 'entries.journal'), (error) => {
       throw error
     })
     this.reconciler = new NodeReconciler({
       domains: new RecordedDomains(node),
-      drivers: [new RecordedDriver(node)],
+      drivers: [driver],
       preparers: [],
       followers: [],
       announcer: new RecordedAnnouncer(node),
@@ -61,8 +62,8 @@ class Process {
     })
   }
 
-  static async start(node: RecordedNode): Promise<Process> {
-    const process = new Process(node)
+  static async start(node: RecordedNode, driver?: DataPlaneDriver): Promise<Process> {
+    const process = new Process(node, driver)
     await process.state.load()
     await process.reconciler.adopt()
     await process.reconciler.idle()
@@ -391,6 +392,50 @@ test('with its state file lost, an agent touches nothing until it knows everythi
   await second.take(putLine(loadBalancerEntry('a')), putLine(domainEntry(1)), { type: 'synced' })
   expect(node.take()).toEqual(['domain+ 3'])
   await second.end()
+})
+
+test('a change does not wait for a driver that reads much, which goes on afterwards', async () => {
+  const node = new RecordedNode()
+  /** Has read everything when `end` is called. */
+  class LongReading extends RecordedDriver {
+    observing = false
+    /** Times that it was asked. */
+    asked = 0
+    end = () => {}
+
+    override async observe(pressing?: AbortSignal): Promise<readonly string[]> {
+      this.asked++
+      this.observing = true
+      const { promise, resolve } = Promise.withResolvers<boolean>()
+      this.end = () => resolve(true)
+      pressing?.addEventListener('abort', () => resolve(false))
+      if (!(await promise)) return []
+      this.observing = false
+      return super.observe()
+    }
+  }
+  const driver = new LongReading(node)
+  const process = new Process(node, driver)
+  await process.state.load()
+  await process.reconciler.adopt()
+  await expect.poll(() => driver.asked).toBe(1)
+  process.reconciler.begin()
+  process.reconciler.take([putLine(domainEntry(1)), putLine(loadBalancerEntry('a')), { type: 'synced' }])
+  await expect.poll(() => node.programmed.has('lb/a')).toBe(true)
+  await expect.poll(() => driver.asked).toBeGreaterThan(1)
+
+  // Somebody else removes it, and the driver finds that although another change comes in between.
+  node.programmed.delete('lb/a')
+  const asked = driver.asked
+  process.reconciler.take([putLine(loadBalancerEntry('bb'))])
+  await expect.poll(() => node.programmed.has('lb/bb')).toBe(true)
+  await expect.poll(() => driver.asked).toBeGreaterThan(asked)
+  expect(node.programmed.has('lb/a')).toBe(false)
+  driver.end()
+  await process.reconciler.idle()
+  expect(node.programmed.has('lb/a')).toBe(true)
+  expect(process.inSync).toBe(1)
+  await process.end()
 })
 
 test('an entry of a newer version is refused, and its previous state stays', async () => {

@@ -14,7 +14,7 @@ import type { Domains } from './domains.ts'
 import { DriverChoice } from './driver-choice.ts'
 import { announcementsOf, EntryAnnouncements, gatewayAnnouncements } from './entry-announcements.ts'
 import { EntryStatuses, type EntryStatusesOptions } from './entry-statuses.ts'
-import { lostKeys } from './lost-keys.ts'
+import { lostKeys, type Observable } from './lost-keys.ts'
 import { OrderedChanges } from './ordered-changes.ts'
 import { type Held, unreadable, WantedState } from './wanted-state.ts'
 
@@ -58,6 +58,10 @@ export class NodeReconciler {
   /** Whether the node is new: no earlier agent left anything on it. */
   #isNew = false
   #observeDue = false
+  /** Parts that ended their observation early, because changes waited. They go on when these are made. */
+  #interrupted: readonly Observable[] = []
+  /** Ends an observation under way early. */
+  #pressing: AbortController | null = null
   #syncing = false
   #running: Promise<void> | null = null
   #stopped = false
@@ -192,7 +196,9 @@ export class NodeReconciler {
   /** Applies these keys again, whatever was applied before. */
   look(keys: Iterable<string>): void {
     for (const key of keys) this.#dirty.add(key)
-    if (this.#dirty.size > 0) this.#wake()
+    if (this.#dirty.size === 0) return
+    this.#pressing?.abort()
+    this.#wake()
   }
 
   /** Asks domains and drivers what was lost, between two passes, and repairs it. */
@@ -209,6 +215,7 @@ export class NodeReconciler {
   /** Ends after the current pass, which gets `graceMs`. Everything that is programmed stays in force. */
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true
+    this.#pressing?.abort()
     this.#statuses.close()
     this.#slowStarts.close()
     const timer = this.#options.clock.setTimer(() => this.#abort?.abort(), graceMs)
@@ -231,7 +238,7 @@ export class NodeReconciler {
   async #run(): Promise<void> {
     // Lines of the same event-loop turn belong to one pass.
     await Promise.resolve()
-    while (!this.#stopped && (this.#dirty.size > 0 || this.#observeDue)) {
+    while (!this.#stopped && (this.#dirty.size > 0 || this.#observeDue || this.#interrupted.length > 0)) {
       if (this.#dirty.size > 0) await this.#pass(this.#nextKeys())
       else await this.#observe()
     }
@@ -278,17 +285,25 @@ export class NodeReconciler {
     }
   }
 
+  /** A change that comes meanwhile does not wait for parts that read much. */
   async #observe(): Promise<void> {
-    this.#observeDue = false
     const { domains, preparers, drivers, followers, log } = this.#options
-    const withdrawn = await lostKeys([this.#announcements], log)
+    const pressing = new AbortController()
+    this.#pressing = pressing
+    const isWhole = this.#observeDue
+    const parts = isWhole ? [domains, ...preparers, ...drivers, ...followers] : this.#interrupted
+    this.#observeDue = false
+    const withdrawn = isWhole ? await lostKeys([this.#announcements], log) : []
     const lost = new Set<string>()
-    for (const key of await lostKeys([domains, ...preparers, ...drivers, ...followers], log)) {
+    for (const key of await lostKeys(parts, log, pressing.signal)) {
       lost.add(key)
       // If a domain is lost, the entries in it are lost too.
       const held = this.#wanted.get(key)
       if (held?.entry.kind === 'domain') for (const inside of this.#wanted.inDomain(held.entry.number)) lost.add(inside)
     }
+    const { aborted } = pressing.signal
+    this.#interrupted = aborted ? parts.filter(({ observing = false }: Observable) => observing) : []
+    this.#pressing = null
     this.#statuses.lost([...lost].filter(isLoadBalancerKey))
     for (const key of [...withdrawn, ...lost]) this.#dirty.add(key)
   }

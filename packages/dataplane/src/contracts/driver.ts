@@ -150,8 +150,13 @@ export interface EntryFollower {
     changes: { readonly put: readonly WantedEntry[]; readonly remove: readonly string[] },
     signal: AbortSignal,
   ): Promise<readonly Applied[]>
-  /** Resolves with keys whose state was lost or changed by somebody else (a killed proxy, a flushed table). */
-  observe(): Promise<readonly string[]>
+  /**
+   * Resolves with keys whose state was lost or changed by somebody else (a killed proxy, a flushed table).
+   * @param pressing aborts when changes wait. A follower that reads much then resolves early, with what it has found
+   */
+  observe(pressing?: AbortSignal): Promise<readonly string[]>
+  /** Whether the last `observe` resolved early. The next one goes on where it ended. Absent: it never does. */
+  readonly observing?: boolean
   /** How often the kernel or the proxy was changed since start. Benchmark `restart-adopt` reads it. */
   readonly counters: { readonly transactions: number; readonly reloads: number }
   close(): Promise<void>

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import http from 'node:http'
-import type { LoadBalancerEntry } from '@spout/model'
+import type { LoadBalancerEntry, RouteCondition } from '@spout/model'
 import { waitFor } from '@spout/testkit'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -17,6 +17,7 @@ import {
   sampleDomain,
   sampleEntry,
   samplePool,
+  sampleRoute,
   sampleService,
   sampleWanted,
 } from '../../testing/haproxy/sample-entry.ts'
@@ -445,6 +446,44 @@ describe('what goes wrong', () => {
     expect(await driver.observe()).toEqual(['lb/web'])
     await put(driver, webEntry([at(web[0]!)]))
     expect((await ask({ host, port: portOf(driver, 'web-80') })).status).toBe(200)
+    expect(await driver.observe()).toEqual([])
+  })
+
+  it('is found in steps, between which other changes are made', async () => {
+    const driver = lab.driver()
+    const rest = { type: 'respond', code: 404 } as const
+    const routed = (path: string) => {
+      const condition: RouteCondition = { on: 'path', compare: 'exact', values: [path], not: false }
+      return webEntry([at(web[0]!)], {}, { routes: [sampleRoute(1, rest, [condition])] })
+    }
+    const statusOf = async (path: string) => (await ask({ host, port: portOf(driver, 'web-80'), path })).status
+    await put(driver, routed('/gone'))
+    expect(await statusOf('/gone')).toBe(404)
+    const step = () => driver.observe(AbortSignal.abort())
+    await step()
+    expect(driver.observing).toBe(true)
+    await show(`clear map ${files.map('paths')}`)
+    expect(await statusOf('/gone')).toBe(200)
+    await put(driver, tcpEntry([]))
+    let steps = 1
+    let lost: readonly string[] = []
+    for (; driver.observing; steps++) lost = await step()
+    expect(lost).toEqual(['lb/web'])
+    expect(steps).toBeGreaterThan(10)
+    expect(driver.proxyPort('tcp-7')).not.toBeNull()
+    await put(driver, routed('/gone'))
+    expect(await statusOf('/gone')).toBe(404)
+    expect(await driver.observe()).toEqual([])
+    expect(driver.observing).toBe(false)
+  })
+
+  it('is not found where a change was made while it was looked for', async () => {
+    const driver = lab.driver()
+    await put(driver, webEntry([at(web[0]!)]))
+    for (let turn = 0; turn < 2 || driver.observing; turn++) {
+      expect(await driver.observe(AbortSignal.abort())).toEqual([])
+      await put(driver, webEntry([at(web[turn % 3]!), at(web[(turn + 1) % 3]!)]), turn % 2 === 0 ? ['a'] : [])
+    }
     expect(await driver.observe()).toEqual([])
   })
 

@@ -210,8 +210,12 @@ export class HaproxyDriver implements DataPlaneDriver<RenderedEntry> {
     return [...done.flat(), ...refused]
   }
 
-  async observe(): Promise<readonly string[]> {
-    return (await Promise.all(this.#proxies.all().map((proxy) => proxy.observe()))).flat()
+  async observe(pressing?: AbortSignal): Promise<readonly string[]> {
+    return (await Promise.all(this.#proxies.all().map((proxy) => proxy.observe(pressing)))).flat()
+  }
+
+  get observing(): boolean {
+    return this.#proxies.all().some((proxy) => proxy.observing)
   }
 
   async stats(): Promise<readonly ServiceStats[]> {

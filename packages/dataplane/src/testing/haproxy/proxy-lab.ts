@@ -221,6 +221,8 @@ export interface Answer {
 export interface Ask {
   readonly host: string
   readonly port: number
+  /** Default: `/`. */
+  readonly path?: string
   readonly headers?: OutgoingHttpHeaders
   readonly agent?: Agent
   /** The address that it comes from. */

@@ -2,7 +2,6 @@ import type { LoadBalancerEntry } from '@spout/model/node-state'
 import { Mutex } from '@spout/runtime'
 import { Supervisor } from '@spout/sys'
 import type { MemberTraffic, PoolFigures } from '../../../contracts/driver.ts'
-import { disturbs, planChanges } from '../commands/plan-changes.ts'
 import { poolFigures } from '../commands/pool-figures.ts'
 import type { FrontendCounters } from '../commands/show.ts'
 import { ProxyLost } from '../commands/stats-socket.ts'
@@ -17,6 +16,7 @@ import type { DomainProxyOptions } from './domain-proxy-options.ts'
 import type { Outcome } from './outcome.ts'
 import { PasswordChecker } from './password-checker.ts'
 import { ProxyFeeds } from './proxy-feeds.ts'
+import { ReadBack } from './read-back.ts'
 import { closeGracefully, endReplaced, isBusy, renew } from './replacement.ts'
 import type { RunningProxy } from './running-proxy.ts'
 import { SlotUpkeep } from './slot-upkeep.ts'
@@ -33,6 +33,7 @@ export class DomainProxy {
   readonly #upkeep: SlotUpkeep
   readonly #passwords: PasswordChecker
   readonly #feeds: ProxyFeeds
+  readonly #readBack: ReadBack
 
   private constructor(given: DomainProxyOptions) {
     const { clock, log, place } = given
@@ -48,6 +49,7 @@ export class DomainProxy {
     this.#upkeep = new SlotUpkeep(given, this.#current, this.#mutex)
     this.#passwords = new PasswordChecker(given, this.#mutex)
     this.#feeds = new ProxyFeeds(given, this.#current)
+    this.#readBack = new ReadBack(this.#current)
   }
 
   /** Adopts what an earlier agent left in this place, if anything. */
@@ -112,24 +114,21 @@ export class DomainProxy {
     })
   }
 
-  /** Keys of entries that differ in the process. */
-  observe(): Promise<readonly string[]> {
-    return this.#mutex.run(async () => {
-      const { assignments, running: proxy } = this.#current
-      if (proxy === null) return this.keys
-      try {
-        await proxy.refresh()
-      } catch (error) {
-        if (error instanceof ProxyLost) return this.keys
-        throw error
-      }
-      return this.keys.filter((key) => {
-        const placed = assignments.placedOf(key)
-        const differs = disturbs(planChanges(proxy.content, placed, placed))
-        if (!differs) proxy.settle(placed)
-        return differs
-      })
-    })
+  /**
+   * Keys of entries that differ in the process. Changes are made between the steps of it.
+   * @param pressing when it aborts, nothing is found until the next call, which goes on
+   */
+  async observe(pressing?: AbortSignal): Promise<readonly string[]> {
+    for (;;) {
+      const lost = await this.#mutex.run(() => this.#readBack.step())
+      if (lost !== null) return lost
+      if (pressing?.aborted) return []
+    }
+  }
+
+  /** Whether the last `observe` ended before it had looked at everything. */
+  get observing(): boolean {
+    return this.#readBack.isUnderWay
   }
 
   /** Counters by listener. */

@@ -2,23 +2,14 @@ import { type Clock, pause } from '@spout/runtime'
 import { isRunning, type ProcessIdentity } from '@spout/sys'
 import { isTlsCommand, payloadOf, tlsCommandText } from '../certificates/tls-command.ts'
 import { readPem } from '../certificates/tls-files.ts'
-import {
-  parseAuthorities,
-  parseCertificateList,
-  parseCertificateLists,
-  parseCertificates,
-  parseRevocationLists,
-} from '../certificates/tls-show.ts'
 import { type Command, commandText, follow, refusal } from '../commands/command.ts'
 import {
   type BackendTraffic,
   type FrontendCounters,
   parseFrontendStats,
   parseInfo,
-  parseMaps,
   parseMirrors,
   parseServerStats,
-  parseServers,
   parseTraffic,
   type ServerCounters,
 } from '../commands/show.ts'
@@ -32,8 +23,8 @@ import {
   type ProxyContent,
 } from '../rendering/content.ts'
 import type { UnreadableContent } from '../rendering/tls-content.ts'
-import { MAPS } from '../sections/maps.ts'
 import { ALL } from '../sections/source-share.ts'
+import { CONTENT_PARTS, readContent } from './content-parts.ts'
 import type { ProxyFiles } from './proxy-files.ts'
 
 const LOOK_EVERY_MS = 2
@@ -146,10 +137,9 @@ export class RunningProxy {
     return pem === null ? null : tlsCommandText(command, this.#files.tls, pem)
   }
 
-  /** Reads the real content from the process. @throws ProxyLost */
-  async refresh(): Promise<void> {
-    this.#settled.clear()
-    this.#content = await readContent(this.#socket, this.#files, this.#content.tls)
+  /** Reads a part of the real content from the process. @param part an index of `CONTENT_PARTS` @throws ProxyLost */
+  async refresh(part: number): Promise<void> {
+    this.#content = (await CONTENT_PARTS[part]?.(this.#socket, this.#files, this.#content)) ?? this.#content
   }
 
   /** Counters of all frontends, by slot. @throws ProxyLost */
@@ -197,41 +187,5 @@ export class RunningProxy {
   /** Closes the connection; the process continues. */
   detach(): void {
     this.#socket.close()
-  }
-}
-
-/** Reads back what the process holds. The third parameter is what cannot be read back, as last set. */
-async function readContent(
-  socket: StatsSocket,
-  files: ProxyFiles,
-  { fallbacks, clients, revocations }: UnreadableContent,
-): Promise<ProxyContent> {
-  const [servers = '', certificates = '', authorities = '', revoked = '', lists = '', ...maps] = await socket.execute([
-    'show servers state\n',
-    'show ssl cert\n',
-    'show ssl ca-file\n',
-    'show ssl crl-file\n',
-    'show ssl crt-list\n',
-    ...MAPS.map((map) => `show map ${files.map(map)}\n`),
-  ])
-  const texts = Object.fromEntries(MAPS.map((map, index) => [map, maps[index] ?? ''])) as Record<
-    (typeof MAPS)[number],
-    string
-  >
-  const slots = parseCertificateLists(lists)
-  const inLists = await socket.execute(slots.map((slot) => `show ssl crt-list -n ${files.tls.list(slot)}\n`))
-  const listed = slots.map((slot, index) => [slot, parseCertificateList(inLists[index] ?? '')] as const)
-  return {
-    backends: parseServers(servers),
-    ...parseMaps(texts),
-    tls: {
-      stored: parseCertificates(certificates),
-      authorities: parseAuthorities(authorities),
-      revocationLists: parseRevocationLists(revoked),
-      listed: new Map(listed.filter(([, contents]) => contents.size > 0)),
-      fallbacks: new Map(fallbacks),
-      clients: new Map(clients),
-      revocations: new Map(revocations),
-    },
   }
 }

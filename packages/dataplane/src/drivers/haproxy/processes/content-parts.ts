@@ -1,0 +1,89 @@
+import {
+  parseAuthorities,
+  parseCertificateList,
+  parseCertificateLists,
+  parseCertificates,
+  parseRevocationLists,
+} from '../certificates/tls-show.ts'
+import { parseMaps, parseServers } from '../commands/show.ts'
+import type { StatsSocket } from '../commands/stats-socket.ts'
+import { emptyContent, type ProxyContent } from '../rendering/content.ts'
+import { emptyTlsContent, type UnreadableContent } from '../rendering/tls-content.ts'
+import { type MapName, ROW_MAPS, type RowMap, VALUE_MAPS } from '../sections/maps.ts'
+import type { ProxyFiles } from './proxy-files.ts'
+
+/**
+ * Reads one part of what a process holds. @returns the content with this part as it is in the process
+ * @throws ProxyLost
+ */
+type ReadPart = (socket: StatsSocket, files: ProxyFiles, content: ProxyContent) => Promise<ProxyContent>
+
+const readServers: ReadPart = async (socket, _, content) => {
+  const [servers = ''] = await socket.execute(['show servers state\n'])
+  return { ...content, backends: parseServers(servers) }
+}
+
+const readCertificates: ReadPart = async (socket, files, content) => {
+  const [certificates = '', authorities = '', revoked = '', lists = ''] = await socket.execute([
+    'show ssl cert\n',
+    'show ssl ca-file\n',
+    'show ssl crl-file\n',
+    'show ssl crt-list\n',
+  ])
+  const slots = parseCertificateLists(lists)
+  const inLists = await socket.execute(slots.map((slot) => `show ssl crt-list -n ${files.tls.list(slot)}\n`))
+  const listed = slots.map((slot, index) => [slot, parseCertificateList(inLists[index] ?? '')] as const)
+  const tls = {
+    ...content.tls,
+    stored: parseCertificates(certificates),
+    authorities: parseAuthorities(authorities),
+    revocationLists: parseRevocationLists(revoked),
+    listed: new Map(listed.filter(([, contents]) => contents.size > 0)),
+  }
+  return { ...content, tls }
+}
+
+async function readMaps(socket: StatsSocket, files: ProxyFiles, maps: readonly MapName[]) {
+  const texts = await socket.execute(maps.map((map) => `show map ${files.map(map)}\n`))
+  return parseMaps(Object.fromEntries(maps.map((map, index) => [map, texts[index] ?? ''])))
+}
+
+const readValues: ReadPart = async (socket, files, content) => {
+  const { frontends } = await readMaps(socket, files, VALUE_MAPS)
+  return { ...content, frontends }
+}
+
+const readRows =
+  (map: RowMap): ReadPart =>
+  async (socket, files, content) => {
+    const { rows: read } = await readMaps(socket, files, [map])
+    const { rows } = content
+    for (const [slot, maps] of rows) {
+      maps.delete(map)
+      if (maps.size === 0) rows.delete(slot)
+    }
+    for (const [slot, maps] of read) rows.set(slot, new Map([...(rows.get(slot) ?? []), ...maps]))
+    return content
+  }
+
+/** Everything, in parts of which the longest is one map. */
+export const CONTENT_PARTS: readonly ReadPart[] = [readServers, readCertificates, readValues, ...ROW_MAPS.map(readRows)]
+
+/**
+ * Reads back what a process holds. The third parameter is what cannot be read back, as last set.
+ * @throws ProxyLost
+ */
+export async function readContent(
+  socket: StatsSocket,
+  files: ProxyFiles,
+  { fallbacks, clients, revocations }: UnreadableContent,
+): Promise<ProxyContent> {
+  const unreadable = {
+    fallbacks: new Map(fallbacks),
+    clients: new Map(clients),
+    revocations: new Map(revocations),
+  }
+  let content: ProxyContent = { ...emptyContent(), tls: { ...emptyTlsContent(), ...unreadable } }
+  for (const read of CONTENT_PARTS) content = await read(socket, files, content)
+  return content
+}
