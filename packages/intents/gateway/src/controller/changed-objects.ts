@@ -5,8 +5,12 @@ import type { ClusterChange } from './cluster.ts'
 import type { ControllerContext } from './context.ts'
 import { rivalOf } from './route-index.ts'
 
-/** The kinds of keys in the controller's queue. `leave` is a Gateway that has gone, or is no longer ours. */
-export type Kind = 'class' | 'gateway' | 'route' | 'leave' | 'policy' | 'listener-set'
+/** Keys of what is served. `leave` is a Gateway that has gone, or is no longer ours. */
+export type ServedKind = 'gateway' | 'leave' | 'policy'
+/** Keys of statuses that are written. */
+export type ToldKind = 'class' | 'gateway-status' | 'route' | 'policy-status' | 'listener-set'
+/** The kinds of keys in the controller's queues. */
+export type Kind = ServedKind | ToldKind
 
 /** Queues a key. @param namespace whose turn it takes; by default the part of the name before the first slash */
 type Add = (kind: Kind, name: string, namespace?: string) => void

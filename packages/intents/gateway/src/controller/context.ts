@@ -43,6 +43,8 @@ export interface ControllerContext extends GatewayControllerOptions {
   readonly refusedHosts: Map<string, readonly RefusedHost[]>
   /** Routes beyond the project's quota, by Gateway. */
   readonly tooMuch: Map<string, TooMuch>
+  /** Queues the status of a Gateway. */
+  readonly addStatusOf: (gateway: string) => void
   /** Queues the routes of a Gateway. */
   readonly addRoutesOf: (gateway: string) => void
   /** Queues a Gateway if it is ours. */

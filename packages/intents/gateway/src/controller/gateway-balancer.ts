@@ -17,18 +17,30 @@ import type { Gateway } from '../objects/gateway.ts'
 import { authoritiesOfPolicy } from '../to-model/backends/backend-tls.ts'
 import type { CompiledGateway } from '../to-model/gateways/compile-gateway.ts'
 import { GatewayCompilation, type StaleParts } from '../to-model/gateways/gateway-compilation.ts'
+import type { GatewayOutcome } from '../write-back/gateway-status.ts'
 import { BackendPools } from './backend-pools.ts'
 import { type BroughtGateway, bringGateway } from './bring-gateway.ts'
 import type { ControllerContext } from './context.ts'
 import { surroundingsOf } from './options.ts'
 import { withAddresses } from './shown-addresses.ts'
 
-/** Reconciles the load balancers of Gateways, and writes the outcome to their statuses. */
+interface ToTell {
+  readonly gateway: Gateway
+  readonly compiled: CompiledGateway
+  readonly outcome: GatewayOutcome
+}
+
+/**
+ * Reconciles the load balancers of Gateways. The outcomes are written to their statuses by `tell`, for which the next
+ * change of a Gateway does not wait: the API server may be slow.
+ */
 export class GatewayBalancer {
   readonly leftOut: LeftOut
   readonly #context: ControllerContext
   readonly #confirmations = new Confirmations()
   readonly #refused = new Set<string>()
+  /** What the status of a Gateway has to say and does not yet, by key. */
+  readonly #toTell = new Map<string, ToTell>()
   /** The last compilation of each Gateway, by key: the next one starts from it. */
   readonly #kept = new Map<string, { readonly compilation: GatewayCompilation; readonly pools: BackendPools }>()
 
@@ -46,6 +58,7 @@ export class GatewayBalancer {
   forgetGateway(key: string): void {
     const { stale, statuses } = this.#context
     this.#kept.delete(key)
+    this.#toTell.delete(key)
     stale.whole(key)
     statuses.forgetGateway(key)
   }
@@ -111,7 +124,7 @@ export class GatewayBalancer {
   }
 
   async #bring(key: string, gateway: Gateway, compiled: CompiledGateway): Promise<Outcome> {
-    const { service, settings, known, pools, networks, restoration, statuses } = this.#context
+    const { service, settings, known, pools, networks, restoration, addStatusOf } = this.#context
     const outcome = await bringGateway(
       {
         ...{ service, known, leftOut: this.leftOut, kind: 'gateway', cluster: settings.cluster },
@@ -135,13 +148,26 @@ export class GatewayBalancer {
     const addresses = (shown?.document.vips ?? []).map(({ address }) => address)
     const nameNotices = [...compiled.nameNotices, ...this.#refusedNames(shown, compiled)]
     const serving = shown?.status.serving ?? null
-    const againMs = await statuses.tellGateway(gateway, compiled, { progress, addresses, nameNotices, serving })
-    await statuses.tellListenerSets(gateway, compiled, { progress })
+    this.#toTell.set(key, { gateway, compiled, outcome: { progress, addresses, nameNotices, serving } })
+    addStatusOf(key)
     const isWhole = notMade === null && (shown === null || !this.leftOut.has(shown.document.id))
     if (isWhole) this.#refused.delete(key)
     else this.#refused.add(key)
-    if (againMs > 0) return retryAfter(againMs)
     return isWhole ? done : retryAfter(REFUSED_RETRY_MS)
+  }
+
+  /** Writes the outcome of the last `balance` to the statuses of a Gateway and of its ListenerSets. */
+  async tell(key: string): Promise<Outcome> {
+    const told = this.#toTell.get(key)
+    if (told === undefined) return done
+    const { statuses } = this.#context
+    const { gateway, compiled, outcome } = told
+    const againMs = await statuses.tellGateway(gateway, compiled, outcome)
+    await statuses.tellListenerSets(gateway, compiled, outcome)
+    if (againMs > 0) return retryAfter(againMs)
+    // Another outcome may have come meanwhile.
+    if (this.#toTell.get(key) === told) this.#toTell.delete(key)
+    return done
   }
 
   /** Keeps the hosts that were refused. If they have changed, queues the Gateway's routes, whose statuses show them. */

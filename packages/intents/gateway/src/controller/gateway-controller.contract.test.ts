@@ -188,6 +188,30 @@ test('a route is said to the control plane before its own status is written', as
   expect(did.slice(0, 2)).toEqual(['said', 'written'])
 })
 
+test('an API server that is slow to write statuses holds no change of a Gateway back', async () => {
+  await soon('an empty queue', () => controller.counters.queued === 0)
+  const served = () => JSON.stringify([...controller.known.all()].map(({ document }) => document.listeners))
+  // More statuses than the controller writes at a time.
+  const made = Array.from({ length: 40 }, (_, at) => routeTo(`slow-${at}`, 500 + at, `/slow/${at}/first`))
+  const go = cluster.holdWrites()
+  try {
+    for (const one of made) cluster.putRoute(routeIdOf(one), one)
+    await soon('all to be served', () => served().includes('/slow/39/first'))
+    const [first] = made
+    cluster.putRoute(routeIdOf(first!), routeTo('slow-0', 500, '/slow/0/second'))
+    await soon('the change', () => served().includes('/slow/0/second'))
+    putGateway('y.org')
+    await soon('another listener', () => served().includes('y.org'))
+  } finally {
+    go()
+  }
+  await soon('the statuses', () => attached() === 42)
+  expect(cluster.gateway(KEY)?.status?.listeners?.map(({ name }) => name)).toEqual(['first', 'second'])
+  putGateway('')
+  for (const one of made) cluster.putRoute(routeIdOf(one), null)
+  await soon('the routes to go', () => attached() === 2)
+})
+
 test('routes say that a Service is gone which was there before them', async () => {
   const isResolved = (route: RouteObject) =>
     cluster.route(routeIdOf(route))?.status?.parents?.[0]?.conditions?.find(({ type }) => type === 'ResolvedRefs')

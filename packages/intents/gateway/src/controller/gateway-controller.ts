@@ -13,7 +13,7 @@ import {
 import { done, type Outcome } from '@spout/runtime'
 import { routeIdOf } from '../objects/route.ts'
 import { CompiledRoutes } from '../to-model/gateways/compiled-routes.ts'
-import { ChangedObjects, type Kind } from './changed-objects.ts'
+import { ChangedObjects, type Kind, type ServedKind, type ToldKind } from './changed-objects.ts'
 import type { ControllerContext } from './context.ts'
 import { GatewayBalancer } from './gateway-balancer.ts'
 import { GatewayIndex } from './gateway-index.ts'
@@ -46,7 +46,10 @@ export class GatewayController {
   readonly name = 'gateway-controller'
   readonly #context: ControllerContext
   readonly #balancer: GatewayBalancer
-  readonly #loop: IntentLoop<Kind>
+  /** What is served. */
+  readonly #loop: IntentLoop<ServedKind>
+  /** What is written to statuses. It has workers of its own: an API server that is slow to write holds no change back. */
+  readonly #telling: IntentLoop<ToldKind>
   readonly #objects: ChangedObjects
 
   constructor(options: GatewayControllerOptions) {
@@ -73,6 +76,7 @@ export class GatewayController {
       departed: new Set(),
       refusedHosts: new Map(),
       tooMuch: new Map(),
+      addStatusOf: (key) => this.#telling.add('gateway-status', key),
       addRoutesOf: (key) => {
         for (const route of this.#context.routes.ofGateway(key)) this.#objects.addRoute(route)
       },
@@ -82,15 +86,24 @@ export class GatewayController {
     this.#balancer = new GatewayBalancer(this.#context)
     this.#objects = new ChangedObjects(
       this.#context,
-      (kind, name, namespace) => this.#loop.add(kind, name, namespace),
+      (kind, name, namespace) => this.#add(kind, name, namespace),
       (gateway) => this.#balancer.forgetGateway(gateway),
     )
-    this.#loop = new IntentLoop<Kind>({
+    this.#loop = new IntentLoop<ServedKind>({
       ...{ name: this.name, workers: WORKERS, clock, log },
       ...this.#sources(),
       begin: () => this.#begin(),
       beforeEach: () => this.#context.restoration.beginIfLost(() => this.#claimed()),
-      looks: this.#looks(),
+      looks: {
+        gateway: (key) => this.#balancer.balance(key),
+        policy: (key) => this.#lookAtPolicy(key),
+        leave: (key) => this.#leave(key),
+      },
+    })
+    this.#telling = new IntentLoop<ToldKind>({
+      ...{ name: `${this.name}-statuses`, workers: WORKERS, clock, log },
+      ...{ isRead: () => this.#loop.ready, follows: [], begin: () => {} },
+      looks: this.#tellings(),
     })
   }
 
@@ -111,7 +124,7 @@ export class GatewayController {
       gateways: gateways.count,
       loadBalancers: known.size,
       routes: routes.size,
-      queued: this.#loop.size - paused.length,
+      queued: this.#loop.size + this.#telling.size - paused.length,
       statusWrites: statuses.writes,
     }
   }
@@ -127,10 +140,16 @@ export class GatewayController {
       certificates.onChange((secret) => this.#objects.secretChanged(secret)),
       known.onChange((change) => this.#shown(change)),
     ])
+    this.#telling.start([])
   }
 
-  stop(): Promise<void> {
-    return this.#loop.stop()
+  async stop(): Promise<void> {
+    await Promise.all([this.#loop.stop(), this.#telling.stop()])
+  }
+
+  #add(kind: Kind, name: string, namespace?: string): void {
+    if (kind === 'gateway' || kind === 'leave' || kind === 'policy') this.#loop.add(kind, name, namespace)
+    else this.#telling.add(kind, name, namespace)
   }
 
   /** Our Gateways that send requests to a Service which a policy targets. */
@@ -142,10 +161,10 @@ export class GatewayController {
     return [...new Set(found)].filter((gateway) => gateways.isOurs(gateway)).sort()
   }
 
-  async #lookAtPolicy(key: string): Promise<void> {
-    const gateways = this.#gatewaysOfPolicy(key)
-    this.#context.policies.follow(key, gateways.length > 0)
-    await this.#context.statuses.tellPolicy(key, gateways, surroundingsOf(this.#context))
+  #lookAtPolicy(key: string): Outcome {
+    this.#context.policies.follow(key, this.#gatewaysOfPolicy(key).length > 0)
+    this.#telling.add('policy-status', key)
+    return done
   }
 
   #networksChanged(): void {
@@ -191,7 +210,7 @@ export class GatewayController {
     gateways.complete()
   }
 
-  #looks(): Readonly<Record<Kind, (name: string) => Promise<Outcome>>> {
+  #tellings(): Readonly<Record<ToldKind, (name: string) => Promise<Outcome>>> {
     const { statuses } = this.#context
     const told = (tell: (name: string) => Promise<void>) => async (name: string) => {
       await tell(name)
@@ -199,7 +218,7 @@ export class GatewayController {
     }
     return {
       class: told((name) => statuses.tellClass(name)),
-      gateway: (key) => this.#balancer.balance(key),
+      'gateway-status': (key) => this.#balancer.tell(key),
       'listener-set': told((key) => statuses.tellUnserved(key)),
       route: told(async (id) => {
         // Serving a change is more urgent than reporting it: Gateways that were queued together with the route write
@@ -207,8 +226,9 @@ export class GatewayController {
         await setImmediate()
         await statuses.tellRoute(id, this.#context, surroundingsOf(this.#context))
       }),
-      policy: told((key) => this.#lookAtPolicy(key)),
-      leave: (key) => this.#leave(key),
+      'policy-status': told((key) =>
+        statuses.tellPolicy(key, this.#gatewaysOfPolicy(key), surroundingsOf(this.#context)),
+      ),
     }
   }
 }

@@ -44,3 +44,16 @@ test('numbers of routes alone are written five times a second at most, and every
   statuses.forgetGateway('shop/web')
   expect(await tell(4, 'pending')).toBe(0)
 })
+
+test('what was compiled of an earlier version of a Gateway is not told', async () => {
+  const [compiledOf, shown] = [gatewayWith([http('web')], {}, 1), gatewayWith([http('other')], {}, 2)]
+  let writes = 0
+  const cluster = { gateway: () => shown, writeGateway: async () => void writes++ } as unknown as Cluster
+  const statuses = new Statuses({ cluster, clock: new FakeClock() })
+  const outcome = { progress: { type: 'programmed', notice: null }, addresses: [] } as const
+  const compiled = compileGateway(compiledOf, [], surroundings)
+  expect(await statuses.tellGateway(compiledOf, compiled, outcome)).toBe(0)
+  expect(writes).toBe(0)
+  await statuses.tellGateway(shown, compileGateway(shown, [], surroundings), outcome)
+  expect(writes).toBe(1)
+})

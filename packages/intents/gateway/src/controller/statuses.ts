@@ -102,6 +102,8 @@ export class Statuses {
     const key = keyOf(gateway)
     const current = this.#cluster.gateway(key)
     if (current === undefined || uidOf(current) !== uidOf(gateway)) return 0
+    // A Gateway that has changed meanwhile is queued again.
+    if (current.metadata.generation !== gateway.metadata.generation) return 0
     const attached = attachedSets(compiled).length
     const isCounted = attached > 0 || current.status?.attachedListenerSets !== undefined
     const status = {

@@ -31,6 +31,14 @@ export class MemoryCluster implements Cluster {
   readonly #policies = new Map<string, BackendTlsPolicyObject>()
   readonly #labels = new Map<string, Labels>()
   #grants: readonly ReferenceGrant[] = []
+  #writable: Promise<void> = Promise.resolve()
+
+  /** Statuses take as long to write as the caller likes. @returns a function that ends it */
+  holdWrites(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#writable = promise
+    return resolve
+  }
 
   onChange(listener: (change: ClusterChange) => void): () => void {
     this.#listeners.add(listener)
@@ -131,23 +139,30 @@ export class MemoryCluster implements Cluster {
   }
   async claim() {}
   async release() {}
-  async writeClass() {}
+  writeClass() {
+    return this.#writable
+  }
 
   async writeGateway(gateway: Gateway, status: NonNullable<Gateway['status']>) {
+    await this.#writable
     const key = keyOf(gateway)
     const current = this.#gateways.get(key)
     if (current !== undefined) this.#put(this.#gateways, key, { ...current, status }, 'gateway')
   }
 
   async writeListenerSet(set: ListenerSet, status: ListenerSet['status']) {
+    await this.#writable
     const current = this.#sets.get(keyOf(set))
     if (current !== undefined && status !== undefined)
       this.#put(this.#sets, keyOf(set), { ...current, status }, 'listener-set')
   }
 
-  async writeAncestors() {}
+  writeAncestors() {
+    return this.#writable
+  }
 
   async writeParents(route: RouteObject, parents: NonNullable<RouteObject['status']>['parents']) {
+    await this.#writable
     const current = this.#routes.get(routeIdOf(route))
     if (current !== undefined) this.#put(this.#routes, routeIdOf(route), { ...current, status: { parents } }, 'route')
   }
