@@ -180,8 +180,11 @@ describe('addresses', () => {
   })
 })
 
-test('labels of the infrastructure are tags, those that are too long are not, and annotations are left alone', () => {
-  const annotations = { 'kubernetes.cluster': 'theirs' }
+test('labels of the infrastructure are tags, annotations are told in one of the load balancer, and what is too long is not', () => {
+  const annotations = {
+    ...{ 'x.org/b': 'b', 'kubernetes.cluster': 'theirs', 'x.org/a': 'a "quoted" one' },
+    ...{ 'x.org/long': 'x'.repeat(4_096), 'x.org/\n': 'x', 'x.org/bell': '\u0007' },
+  }
   const labels = { team: 'shop', [`${'a.'.repeat(120)}example.com/x`]: 'y'.repeat(63), 'kubernetes.cluster': 'theirs' }
   const { wanted } = compileGateway(
     gatewayWith([http('web')], { infrastructure: { labels, annotations } }),
@@ -190,10 +193,14 @@ test('labels of the infrastructure are tags, those that are too long are not, an
   )
   expect(wanted?.content.tags).toEqual(['kubernetes.cluster=theirs', 'team=shop'])
   expect(wanted?.content.annotations).toMatchObject({ 'kubernetes.labels': 'kubernetes.cluster=theirs,team=shop' })
+  expect(wanted?.content.annotations['kubernetes.annotations']).toBe(
+    '{"kubernetes.cluster":"theirs","x.org/a":"a \\"quoted\\" one","x.org/b":"b"}',
+  )
   expect(Object.values(wanted?.content.annotations ?? {})).not.toContain('theirs')
   const none = compileGateway(gatewayWith([http('web')], { infrastructure: { labels: {} } }), [], surroundings)
   expect(none.wanted?.content).not.toHaveProperty('tags')
-  expect(none.wanted?.content.annotations).not.toHaveProperty('kubernetes.labels')
+  expect(Object.keys(none.wanted?.content.annotations ?? {})).not.toContain('kubernetes.labels')
+  expect(Object.keys(none.wanted?.content.annotations ?? {})).not.toContain('kubernetes.annotations')
 })
 
 test('a pool without room for all endpoints is told, and the Gateway is served', () => {
