@@ -50,6 +50,27 @@ export const agentConfig = z.strictObject({
   hostSegments: z.array(z.string().min(1).max(32)).max(16).default([]),
   /** Prefixes that no tenant's packet may be sent to. */
   protectedCidrs: z.array(z.string()).max(64).default([]),
+  /**
+   * Drivers in processes of their own, by name: `edge: { socket: /run/edge.sock }`. One without features follows all load
+   * balancers, whose addresses are announced once it has confirmed them.
+   */
+  externalDrivers: z
+    .record(
+      z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, 'is not a name like edge-firewall'),
+      section({
+        /** Path of the UNIX socket on which the driver listens. */
+        socket: z
+          .string()
+          .regex(/^\/.+$/, 'is not an absolute path')
+          .max(107),
+        /** What it carries of the packet path, ahead of the agent's own driver. */
+        features: z
+          .array(z.string().regex(/^(dsr|l4\.[a-z-]{1,40})$/, 'is not a feature of the packet path'))
+          .max(32)
+          .default([]),
+      }),
+    )
+    .default({}),
   helper: section({
     path: z.string().min(1).default('/usr/lib/spout/spout-helper'),
   }).prefault({}),

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Domains } from '@spout/agent'
 import {
@@ -10,6 +11,7 @@ import {
   type DomainConfig,
   DomainSet,
   type EntryFollower,
+  ExternalDriver,
   FabricAddress,
   FlowReplication,
   flowsOfGroup,
@@ -123,11 +125,14 @@ export async function openDataPlane(
   })
   const flows = new FlowReplication({ ...machine, ...config.flows })
   const secondChance = new SecondChance(machine)
-  const drivers = [haproxy, new NftablesDriver(machine)]
+  const external = externalDrivers(config, machine, domains)
+  const carrying = external.filter(({ features }) => features.size > 0)
+  const drivers = [haproxy, ...carrying, new NftablesDriver(machine)]
   const followers = [
     new VipSteering(machine),
     new MemberFlows({ ...machine, drainFile: join(config.stateDirectory, 'drains.json') }),
     secondChance,
+    ...external.filter((driver) => !carrying.includes(driver)),
   ]
   const { announcers, shards } = createAnnouncers(config, machine)
   const group = createGroupMembership(machine, { announcers, shards, flows, secondChance, haproxy })
@@ -155,6 +160,21 @@ export async function openDataPlane(
     },
   }
 }
+
+/** Those with features carry entries; the others follow all of them. */
+const externalDrivers = (
+  { externalDrivers: wanted, instance }: AgentConfig,
+  { clock, log }: Machine,
+  domains: DomainSet,
+): readonly ExternalDriver[] =>
+  Object.entries(wanted).map(
+    ([name, { socket, features }]) =>
+      new ExternalDriver({
+        ...{ name, socket, features, clock, log },
+        agent: `${hostname()}/${instance}`,
+        netns: (domain) => domains.netns(domain),
+      }),
+  )
 
 /** Makes the parents of the run directories. Others may traverse them: some daemons in there run without root rights. */
 async function makeRunDirectories({ haproxy, vrrp, bgp, flows }: AgentConfig): Promise<void> {

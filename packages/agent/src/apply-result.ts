@@ -9,8 +9,11 @@ export interface Failure {
   readonly message: string
 }
 
+/** Errors whose names say more than which operation failed. */
+const OWN_REASONS: readonly string[] = ['HelperLost', 'DriverAway']
+
 export const failureOf = (reason: string, error: unknown): Failure => ({
-  reason: error instanceof Error && error.name === 'HelperLost' ? 'HelperLost' : reason,
+  reason: error instanceof Error && OWN_REASONS.includes(error.name) ? error.name : reason,
   message: error instanceof Error ? error.message : String(error),
 })
 

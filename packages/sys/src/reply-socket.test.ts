@@ -32,7 +32,7 @@ async function serve(answer: (socket: Socket, text: string) => void): Promise<st
 class Lost extends Error {}
 
 /** @returns the connection, and the number of calls of `onLost` */
-async function connectTo(path: string, replyWithinMs?: number) {
+async function connectTo(path: string, replyWithinMs?: number, longestReply?: number) {
   const ends = { lost: 0 }
   const socket = await ReplySocket.connect(path, {
     requestEncoding: 'latin1',
@@ -41,6 +41,7 @@ async function connectTo(path: string, replyWithinMs?: number) {
     onLost: () => ends.lost++,
     lost: (message) => new Lost(message),
     ...(replyWithinMs === undefined ? {} : { replyWithinMs }),
+    ...(longestReply === undefined ? {} : { longestReply }),
   })
   cleanups.push(() => socket.close())
   return { socket, ends }
@@ -92,4 +93,14 @@ test('closing tells nobody, and nobody there is an error that names the peer', a
   await expect(waiting).rejects.toThrow(Lost)
   expect(ends.lost).toBe(0)
   await expect(connectTo(join(directory, 'absent'))).rejects.toThrow(/^the peer does not answer: .*ENOENT/)
+})
+
+test('a reply that is longer than the longest ends the connection', async () => {
+  const path = await serve((socket, text) => {
+    socket.write(text === 'long' ? 'x'.repeat(1_000) : 'short\n> ')
+  })
+  const { socket, ends } = await connectTo(path, undefined, 100)
+  expect(await socket.send(['one'])).toEqual(['short'])
+  await expect(socket.send(['long'])).rejects.toThrow(Lost)
+  expect([socket.open, ends.lost]).toEqual([false, 1])
 })

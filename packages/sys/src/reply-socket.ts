@@ -12,6 +12,8 @@ export interface ReplySocketOptions {
   readonly lost: (message: string) => Error
   /** While a reply is outstanding, the connection ends after this time without a byte. Default 5 s. */
   readonly replyWithinMs?: number
+  /** A longer reply ends the connection, in characters of latin1. Default: any length. */
+  readonly longestReply?: number
 }
 
 interface Waiting {
@@ -88,6 +90,7 @@ export class ReplySocket {
       this.#waiting.shift()?.resolve(reply)
     }
     this.#searched = Math.max(0, this.#received.length - replyEnd.length)
+    if (this.#received.length > (this.#options.longestReply ?? Number.POSITIVE_INFINITY)) this.#socket.destroy()
   }
 
   #end(): void {
