@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import path from 'node:path'
 import readline from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import { type TestSystem, waitFor } from '@spout/testkit'
+import { type Lab, waitFor } from '@spout/testkit'
 import type { KeptAlive } from './kept-alive-clients.ts'
 
 /** Runs `kept-alive-clients.ts` on the client. */
@@ -11,7 +11,7 @@ export class Clients implements AsyncDisposable {
   readonly #lines: NodeJS.AsyncIterator<string>
   readonly #ended: Promise<unknown>
 
-  constructor(system: TestSystem, vip: string) {
+  constructor(system: { readonly lab: Lab }, vip: string) {
     const program = path.resolve(import.meta.dirname, 'kept-alive-clients.ts')
     const argv = system.lab.argvIn('client', [process.execPath, program, vip, '80', '8', '4'])
     this.#child = spawn(argv[0]!, argv.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] })

@@ -21,7 +21,7 @@ export async function ensurePodNetwork(
       projectId: project.id,
       name: network.name,
       description: 'Pods of the cluster, by way of each node itself',
-      returnPath: 'snat',
+      returnPath: network.returnPath,
       segment: { physicalNetwork: network.physicalNetwork, vlan: null },
     }))
   for (const { cidr, router } of network.links)

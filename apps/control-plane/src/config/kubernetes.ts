@@ -26,6 +26,11 @@ export const kubernetesSection = section({
     name: z.string().min(1).max(64).default('pods'),
     /** The name that the agents list in `hostSegments`. */
     physicalNetwork: z.string().min(1).max(32).default('cluster'),
+    /**
+     * How pods' answers come back. `node`: pods see the client's address, and a connection outlives every node but its
+     * pod's; it needs an agent on each node that has pods. It counts when the network is created.
+     */
+    returnPath: z.enum(['snat', 'node']).default('snat'),
     /** Prefixes for the link between a node and its domain, one per family. They never appear on a wire. */
     links: z
       .array(section({ cidr: z.string().max(49), router: z.string().max(45) }))

@@ -1,4 +1,4 @@
-import type { ClassQuota, LoadBalancer, LoadBalancerClass, LoadBalancerStatus } from '@spout/model'
+import type { ClassQuota, LoadBalancer, LoadBalancerClass, LoadBalancerStatus, Network } from '@spout/model'
 import type { AddressCandidate, KnownPool } from '../addresses/address-choice.ts'
 import type { KnownNetwork } from '../addresses/reach.ts'
 import type { LoadBalancerContent } from '../content/content.ts'
@@ -33,6 +33,8 @@ export type LoadBalancerEvent =
 export interface PodRoute {
   readonly to: string
   readonly via: string
+  /** The name of the node that hosts the pods. Absent if it is not known, or the network's return path is another. */
+  readonly node?: string | undefined
 }
 
 /** A network with the prefixes of its subnets. */
@@ -44,6 +46,7 @@ export interface RoutedNetwork {
   readonly id: string
   /** Prefixes of its subnets, which contain the routers. */
   readonly cidrs: readonly string[]
+  readonly returnPath: Network['returnPath']
   readonly routes: readonly PodRoute[]
 }
 

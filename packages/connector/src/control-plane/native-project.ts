@@ -85,7 +85,8 @@ export class NativeProject implements ProjectService {
     )
     const found = items.find(({ id }) => id === nameOrId) ?? items.find(({ name }) => name === nameOrId)
     if (found === undefined) throw new Refused('NotFound', `Network ${nameOrId} not found`, 'network')
-    return { id: found.id, cidrs: found.subnets.map(({ cidr }) => cidr), routes: found.routes }
+    const cidrs = found.subnets.map(({ cidr }) => cidr)
+    return { id: found.id, cidrs, returnPath: found.returnPath, routes: found.routes }
   }
 
   async replaceRoutes(networkId: string, routes: readonly PodRoute[]): Promise<void> {

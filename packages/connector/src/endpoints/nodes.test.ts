@@ -52,9 +52,9 @@ test('members and routes by family', () => {
     [30081, 10_256],
   ])
   expect(podRoutes([dual, single])).toEqual([
-    { to: '10.1.1.0/24', via: '10.0.0.1' },
-    { to: '10.1.2.0/24', via: '10.0.0.2' },
-    { to: 'fd00:2::/64', via: 'fd01::2' },
+    { to: '10.1.1.0/24', via: '10.0.0.1', node: 'a' },
+    { to: '10.1.2.0/24', via: '10.0.0.2', node: 'b' },
+    { to: 'fd00:2::/64', via: 'fd01::2', node: 'b' },
   ])
 })
 
@@ -65,9 +65,9 @@ test('pods that are reached by one router: the prefixes of the nodes, or configu
   ]
   const routers = ['100.127.0.1', 'fd73::1']
   expect(podRoutes(nodes, { routers, podCidrs: [] })).toEqual([
-    { to: '10.1.1.0/24', via: '100.127.0.1' },
-    { to: '10.1.2.0/24', via: '100.127.0.1' },
-    { to: 'fd00:1::/64', via: 'fd73::1' },
+    { to: '10.1.1.0/24', via: '100.127.0.1', node: 'a' },
+    { to: '10.1.2.0/24', via: '100.127.0.1', node: 'b' },
+    { to: 'fd00:1::/64', via: 'fd73::1', node: 'a' },
   ])
   expect(podRoutes(nodes, { routers, podCidrs: ['10.0.0.0/8'] })).toEqual([{ to: '10.0.0.0/8', via: '100.127.0.1' }])
   // Without a router of a family there is no route.

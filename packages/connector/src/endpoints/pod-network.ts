@@ -30,7 +30,9 @@ export async function bringRoutes(
   try {
     const network = await service.network(name)
     const subnets = network.cidrs.map((cidr) => parseCidr(cidr))
-    let routes = wanted.filter(({ via }) => subnets.some((subnet) => cidrContains(subnet, parseIp(via))))
+    // Only return path `node` needs to know which node hosts what, and the others refuse it.
+    const known = network.returnPath === 'node' ? wanted : wanted.map(({ to, via }): PodRoute => ({ to, via }))
+    let routes = known.filter(({ via }) => subnets.some((subnet) => cidrContains(subnet, parseIp(via))))
     for (let refused = 0; ; refused++) {
       if (textOf(network.routes) === textOf(routes)) return { changed: false, retry: refused > 0 ? 'later' : null }
       try {
@@ -60,6 +62,6 @@ export async function bringRoutes(
 
 const textOf = (routes: readonly PodRoute[]): string =>
   routes
-    .map(({ to, via }) => `${to} ${via}`)
+    .map(({ to, via, node = '' }) => `${to} ${via} ${node}`)
     .sort()
     .join()

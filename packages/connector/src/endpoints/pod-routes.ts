@@ -16,14 +16,15 @@ const BY_NODES: PodWay = { routers: [], podCidrs: [] }
 /**
  * The routes to all pods, sorted: each node's `podCIDRs` through the node's internal address of the same family, or
  * through the router of that family. Nodes that are excluded from load balancing are included, because their pods may
- * be members. If two nodes have the same prefix, the first by name counts.
+ * be members. If two nodes have the same prefix, the first by name counts. A route names its node, unless the prefixes
+ * are configured.
  */
 export function podRoutes(nodes: Iterable<Node>, { routers, podCidrs }: PodWay = BY_NODES): readonly PodRoute[] {
   const routes = new Map<string, PodRoute>()
-  const add = (prefixes: readonly string[], vias: ReadonlyMap<4 | 6, string>): void => {
+  const add = (prefixes: readonly string[], vias: ReadonlyMap<4 | 6, string>, node?: string): void => {
     for (const text of prefixes) {
       const route = routeOf(text, vias)
-      if (route !== null && !routes.has(route.to)) routes.set(route.to, route)
+      if (route !== null && !routes.has(route.to)) routes.set(route.to, node === undefined ? route : { ...route, node })
     }
   }
   const shared = new Map(routers.map((router) => [parseIp(router).version, router]))
@@ -32,7 +33,7 @@ export function podRoutes(nodes: Iterable<Node>, { routers, podCidrs }: PodWay =
   else
     for (const node of byName) {
       const { podCIDR, podCIDRs = podCIDR === undefined ? [] : [podCIDR] } = node.spec ?? {}
-      add(podCIDRs, shared.size > 0 ? shared : addressesOf(node))
+      add(podCIDRs, shared.size > 0 ? shared : addressesOf(node), node.metadata.name)
     }
   return [...routes.values()].sort((a, b) => (a.to < b.to ? -1 : 1))
 }

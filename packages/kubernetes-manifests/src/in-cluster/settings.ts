@@ -65,6 +65,9 @@ kubernetes:
     project: ${PROJECT}
     name: ${POD_NETWORK}
     physicalNetwork: ${PHYSICAL_NETWORK}
+    # node: pods see clients' addresses, and connections outlive every node but their pod's. It counts at the very first
+    # start, and needs an agent on every node with pods: docs/kubernetes-in-cluster.md.
+    returnPath: snat
     # Used inside each node, never on a wire. Change them if the cluster uses these addresses.
     links:
 ${links}
