@@ -116,11 +116,12 @@ function frontendChanges(
 
 /**
  * When to change a frontend's value: before new rows are added, after that and before old rows are removed, or after
- * the removal. The lookup by label is on as long as there are rows for it, and the default exists as long as rows lead
- * to it.
+ * the removal. The lookup by label is on as long as there are rows for it, the default exists as long as rows lead to
+ * it, and requests go through the rules for routes as long as the backend is one of `ROUTED`.
  */
 function placeAmongRows(change: Command, { backend }: FrontendValues): 'before' | 'between' | 'after' {
   if (!('map' in change)) return 'between'
+  if (change.map === 'extras') return change.do === 'del-map' ? 'after' : 'before'
   if (change.map === 'defaults') return change.do === 'del-map' ? 'after' : 'between'
   if (!('value' in change)) return 'between'
   if (backend === ROUTED.named && change.value === ROUTED.wildcards) return 'before'

@@ -8,26 +8,19 @@ import {
   rowKey,
   rowsIn,
 } from '../rendering/content.ts'
-import { bodyFilter, sizeRules } from '../rendering/request-sizes.ts'
+import { bodyFilter } from '../rendering/request-sizes.ts'
 import { metricsBackend } from '../requests/metrics-backend.ts'
-import { connectionLineRule, lineFormat, requestRules } from '../requests/request-lines.ts'
+import { connectionLineRule, lineFormat } from '../requests/request-lines.ts'
 import { clientTable } from '../routes/client-concurrency.ts'
 import { mirrorFrontend } from '../routes/mirrors.ts'
-import { attemptLimit, attemptTable, PASSED_ON, relayDefaults, relays } from '../routes/relays.ts'
-import { answerBackends, routeRules } from '../routes/route-rules.ts'
+import { attemptLimit, attemptTable, ONLY_LIMITED, relayDefaults, relays } from '../routes/relays.ts'
+import { answerBackends } from '../routes/route-rules.ts'
 import { usersBackend } from '../routes/users-backend.ts'
 import { behindDefaults, bindBehind, wayBehind } from '../sections/behind.ts'
-import { clientHeaderRules } from '../sections/client-headers.ts'
+import { isSet } from '../sections/is-set.ts'
 import { isValueMap, MAPS, type MapName } from '../sections/maps.ts'
 import { DEFAULT_OPTIONS } from '../sections/options.ts'
-import {
-  type BackendShape,
-  type Balance,
-  type Forwarded,
-  type FrontendShape,
-  frontendKind,
-  type TlsShape,
-} from '../sections/shape.ts'
+import { type BackendShape, type Balance, type FrontendShape, frontendKind, type TlsShape } from '../sections/shape.ts'
 import type { Slot } from '../sections/slot-table.ts'
 import {
   processConnections,
@@ -37,7 +30,7 @@ import {
   streamRules,
 } from '../sections/source-share.ts'
 import { cipherWords } from '../sections/tls-values.ts'
-import { separateHostsRules } from './separate-hosts-rules.ts'
+import { httpRules } from './http-rules.ts'
 import { goesByName, serverNameRules } from './server-name-rules.ts'
 import { keptClientRules, sessionRules } from './session-rules.ts'
 
@@ -158,30 +151,6 @@ const globalSection = (settings: ProcessSettings): readonly string[] => [
 const target = ({ mapPath }: ProcessSettings): string => `fe_name,map(${mapPath('backend')})`
 
 /**
- * Frontend rules are the same for all slots of a kind. Setting a header replaces all lines of that name that the client
- * sent. `X_Forwarded_For` is the same header to CGI-like servers, so it is removed too. A `Connection` header could
- * name ours as hop-by-hop, so that the member drops it (RFC 9110 section 7.6.1).
- */
-const HEADERS: Readonly<Record<Forwarded, readonly string[]>> = {
-  for: ['    http-request del-header X_Forwarded_For', '    http-request set-header X-Forwarded-For %[src]'],
-  // Connections keep their original destination address and port.
-  port: ['    http-request del-header X_Forwarded_Port', '    http-request set-header X-Forwarded-Port %[dst_port]'],
-  // %[ssl_fc] would cost every request.
-  proto: ['    http-request del-header X_Forwarded_Proto', '    http-request set-header X-Forwarded-Proto http'],
-}
-const PROTO_OF_TLS = HEADERS.proto.map((line) => line.replace(/http$/, 'https'))
-const CONNECTION = [
-  '    http-request set-header Connection upgrade if { req.hdr(upgrade) -m found }',
-  '    http-request del-header Connection unless { req.hdr(upgrade) -m found }',
-]
-
-/** Replaces what the member says. RFC 6797, 6.1. */
-const hstsRule = ({ mapPath }: ProcessSettings): string => {
-  const value = `fe_name,map(${mapPath('hsts')})`
-  return `    http-after-response set-header Strict-Transport-Security %[${value},ub64dec] if { ${value} -m found }`
-}
-
-/**
  * Another server is tried at the first retry. Otherwise a client that is hashed to a dead member would wait two seconds
  * for another member.
  */
@@ -189,10 +158,17 @@ const REDISPATCH = '    option redispatch 1'
 
 /**
  * Names a defaults section. Rules would take 3 KB in each of thousands of backends, so they are in defaults sections:
- * one for all backends that have the same time-out for members.
+ * one for all backends that have the same time-out for members. Those of a session are in the backend itself.
  */
-const backendKind = ({ mode, memberMs }: Pick<BackendShape, 'mode' | 'memberMs'>): string =>
-  mode === 'http' ? `http-${memberMs}` : mode
+const backendKind = ({ mode, memberMs, session }: Pick<BackendShape, 'mode' | 'memberMs' | 'session'>): string =>
+  mode === 'http' ? `http-${memberMs}${session === undefined ? '' : '-session'}` : mode
+
+const memberRules = ({ session, memberMs }: BackendShape, settings: ProcessSettings): readonly string[] => [
+  // It would skip the rules of a session, too.
+  ...(session === undefined ? [ONLY_LIMITED] : []),
+  ...streamRules(settings),
+  ...attemptLimit(timeoutText(memberMs)),
+]
 
 function defaultsSections({
   settings,
@@ -201,21 +177,11 @@ function defaultsSections({
 }: Pick<ProcessPlan, 'settings' | 'frontends' | 'backends'>): readonly string[] {
   const kinds = new Map(frontends.map(({ shape }) => [frontendKind(shape), shape]))
   return [
-    ...[...kinds].flatMap(([kind, { mode, forwarded, told = [], tls, sizes }]) => [
+    ...[...kinds].flatMap(([kind, shape]) => [
       `defaults ${kind}-frontend`,
-      `    mode ${mode}`,
-      // A replaced process closes each connection after a response that says so, and idle ones at their time-out.
-      ...(mode === 'http' ? ['    option idle-close-on-response'] : []),
-      ...(mode === 'http' ? [PASSED_ON] : []),
-      ...lineFormat(mode, settings.mapPath),
-      ...(mode === 'http' ? requestRules(settings.mapPath) : []),
-      ...sizeRules(sizes),
-      ...(forwarded.length + told.length > 0 ? CONNECTION : []),
-      ...forwarded.flatMap((each) => (each === 'proto' && tls !== undefined ? PROTO_OF_TLS : HEADERS[each])),
-      ...told.flatMap(clientHeaderRules),
-      ...(mode === 'http' && tls?.separate && settings.luaPrograms.length > 0 ? separateHostsRules : []),
-      ...(mode === 'http' ? routeRules(settings.mapPath, settings.luaPrograms.length > 0) : []),
-      ...(mode === 'http' && tls !== undefined ? [hstsRule(settings)] : []),
+      `    mode ${shape.mode}`,
+      ...lineFormat(shape.mode, settings.mapPath),
+      ...(shape.mode === 'http' ? httpRules(shape, settings) : []),
     ]),
     // For answers of the proxy itself.
     'defaults http-backend',
@@ -223,13 +189,12 @@ function defaultsSections({
     ...streamRules(settings),
     ...relayDefaults(settings),
     ...(frontends.some(({ shape }) => shape.behind) ? behindDefaults : []),
-    ...[...new Map(backends.map(({ shape }) => [backendKind(shape), shape]))].flatMap(([kind, { mode, memberMs }]) => [
+    ...[...new Map(backends.map(({ shape }) => [backendKind(shape), shape]))].flatMap(([kind, shape]) => [
       `defaults ${kind}-backend`,
-      `    mode ${mode}`,
+      `    mode ${shape.mode}`,
       '    retries 3',
       REDISPATCH,
-      ...(mode === 'http' ? streamRules(settings) : []),
-      ...(mode === 'http' ? attemptLimit(timeoutText(memberMs)) : []),
+      ...(shape.mode === 'http' ? memberRules(shape, settings) : []),
     ]),
   ]
 }
@@ -249,6 +214,8 @@ const connectionRules = ({ mode, tls, behind }: FrontendShape, settings: Process
     : []),
 ]
 
+const CHOSEN = '    use_backend %[var(txn.target)]'
+
 /** `transparent` accepts connections to other addresses: the packet filter redirects connections to VIPs unchanged. */
 function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSettings): readonly string[] {
   const port = settings.firstPort + id
@@ -264,8 +231,9 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
     ...serverNameRules(shape, settings),
     `    timeout client ${timeoutText(shape.clientMs)}`,
     ...(shape.mode === 'http' ? requestTimeouts(shape.clientMs, settings) : []),
-    // Without a member's answer there is no backend, which gives 503.
-    `    use_backend %[${shape.mode === 'http' || goesByName(shape) ? 'var(txn.target)' : target(settings)}]`,
+    // Without a backend of that name the answer is 503. What the rules have chosen comes before the listener's own.
+    ...(shape.mode === 'http' ? [`${CHOSEN} if ${isSet('target')}`] : []),
+    goesByName(shape) ? CHOSEN : `    use_backend %[${target(settings)}]`,
     ...wayBehind(id, shape),
   ]
 }

@@ -8,7 +8,7 @@ own_requests = { socket = "unix@/mirrors" }
 local LEFT_OUT = {}
 for _, name in ipairs({
   "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
-  "upgrade", "x-spout-mirror", "x-spout-sni",
+  "upgrade", "x-spout-mirror", "x-spout-sni", "x-spout-way",
 }) do LEFT_OUT[name] = true end
 function own_requests.is_left_out(name) return LEFT_OUT[name] == true end
 

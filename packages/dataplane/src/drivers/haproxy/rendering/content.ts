@@ -100,7 +100,7 @@ export function placeEntry(entry: RenderedEntry, slots: ProxySlots): PlacedEntry
 }
 
 function contentIn(
-  { backend, others: behind, routes, hsts: header, metrics, logs: told, hosts }: RenderedFrontend,
+  { shape, backend, others: behind, routes, hsts: header, metrics, logs: told, hosts }: RenderedFrontend,
   names: PlacedRows['names'],
   taken: ReadonlyMap<string, number>,
 ): Pick<PlacedFrontend, 'values' | 'rows'> {
@@ -108,10 +108,13 @@ function contentIn(
   const slotBehind = behind === undefined ? undefined : taken.get(behind)
   const ownBackend = backend === null ? undefined : names.get(backend)
   const name = slotBehind === undefined ? ownBackend : backendBehind(slotBehind)
+  // Requests of a frontend without them skip the rules for both.
+  const hasExtras = shape.mode === 'http' && (routes !== undefined || told !== undefined)
   const others = {
     ...(header === undefined ? {} : { hsts: header }),
     ...(told === undefined ? {} : { logs: told }),
     ...(hosts === undefined ? {} : { hosts }),
+    ...(hasExtras ? { extras: 'yes' } : {}),
   }
   if (routes === undefined) return { values: { ...(name === undefined ? {} : { backend: name }), ...others } }
   const kind = routes.wildcards > 0 ? ROUTED.wildcards : ROUTED.named

@@ -1,7 +1,7 @@
 import { MOST_RETRIES } from '@spout/model/route-words'
 import { isSet } from '../sections/is-set.ts'
 import type { MapName } from '../sections/maps.ts'
-import { relayedRules, type SourceBounds } from '../sections/source-share.ts'
+import { IS_STREAM, relayedRules, type SourceBounds } from '../sections/source-share.ts'
 import { countedRules, isCounted } from './body-limits.ts'
 
 /**
@@ -14,7 +14,7 @@ import { countedRules, isCounted } from './body-limits.ts'
  *   where the route wants another attempt, with the status as it was in a header.
  *
  * A relayed connection begins with a PROXY header (version 2), so that the frontend behind the relay knows the client's
- * address and port. The header's unique id has at most 128 bytes, and no client can write it. It tells the further way:
+ * address and port. A header of the request tells the further way; one of that name from the client is replaced:
  * `<backend>/<limit of an attempt>/<tls or nothing>/<retries>/<codes>/<back-off>/<number>/<limit of the body>`. The
  * random number makes it unique to the request.
  */
@@ -34,10 +34,23 @@ const ATTEMPTS = 'attempts'
 
 const set = (name: string, expression: string, condition = ''): string =>
   `    http-request set-var(txn.${name}) ${expression}${condition}`
-const passed = (field: number): string => `fc_pp_unique_id,field(${field},/)`
+const passed = (field: number): string => `var(txn.passed),field(${field},/)`
 
-/** A line of a frontend: the unique id that a relay gets. */
-export const PASSED_ON = '    unique-id-format %[var(txn.passed)]'
+/**
+ * The header with the further way. Not the unique id of the PROXY header: HAProxy makes one for each request of a
+ * frontend that has a format for it, relayed or not.
+ */
+const WAY = 'x-spout-way'
+/** A rule of relays. */
+const TELL_WAY = `    http-request set-header ${WAY} %[var(txn.passed)]`
+/** Rules of the frontends behind relays. */
+const KNOW_WAY = [
+  set('passed', `req.fhdr(${WAY})`),
+  `    http-request del-header ${WAY}`,
+  set('target', passed(1)),
+  set('attempt', passed(2)),
+  set('secure', 'str(tls)', ` if { ${passed(3)} -m str tls }`),
+]
 
 /** The last rules of a frontend that clients reach. They turn `txn.target` to a relay. */
 export function relayRules(mapPath: (map: MapName) => string): readonly string[] {
@@ -70,6 +83,9 @@ export const attemptLimit = (tunnel: string): readonly string[] => [
   `    http-request set-timeout tunnel ${tunnel} if { var(txn.attempt) -m len gt 0 }`,
 ]
 
+/** Before those of a backend that has no rules but those for HTTP/2 and these. Other requests pay for one condition. */
+export const ONLY_LIMITED = `    http-request allow unless ${IS_STREAM} || ${isSet('attempt')}`
+
 interface RelayPlace {
   /** The directory of the sockets: no other user can enter it. */
   readonly chroot: string
@@ -82,18 +98,19 @@ interface RelayPlace {
  * @param canRetry whether the proxy has `http-requests.lua`
  */
 export function relays({ chroot, uid }: RelayPlace, canRetry: boolean): readonly string[] {
-  const server = (name: string): string => `    server relay unix@/${name} send-proxy-v2 proxy-v2-options unique-id`
+  const server = (name: string): readonly string[] => [TELL_WAY, `    server relay unix@/${name} send-proxy-v2`]
   const frontend = (name: string): readonly string[] => [
     `frontend ${name} from relay-frontend`,
     `    bind unix@${chroot}/${name} uid ${uid} mode 600 accept-proxy`,
     // For `source-port`. 2.6 evaluates no such rules of a defaults section.
     '    tcp-request session set-var(sess.port) src_port',
+    ...KNOW_WAY,
   ]
   const further = '    use_backend %[var(txn.target)]'
   const whole = (name: string, rules: readonly string[]): readonly string[] => [
     `backend ${name} from relay-backend`,
     `    http-request set-timeout server var(txn.deadline) if ${isSet('deadline')}`,
-    server(name),
+    ...server(name),
     ...frontend(name),
     ...rules,
     set('retries', passed(4)),
@@ -113,12 +130,12 @@ export function relays({ chroot, uid }: RelayPlace, canRetry: boolean): readonly
       // No further attempt once the client has gone or the deadline has passed.
       '    option abortonclose',
       `    http-response lua.restore_status if { res.hdr(${STATUS}) -m found }`,
-      server(ATTEMPT),
+      ...server(ATTEMPT),
     ]).flat(),
     ...frontend(ATTEMPT),
     set('codes', passed(5)),
     set('back_off', passed(6)),
-    `    http-request track-sc0 fc_pp_unique_id table ${ATTEMPTS} if { var(txn.back_off) -m len gt 0 }`,
+    `    http-request track-sc0 var(txn.passed) table ${ATTEMPTS} if { var(txn.back_off) -m len gt 0 }`,
     '    http-request lua.back_off if { sc0_http_req_cnt gt 1 }',
     '    http-response set-var(txn.answered) bool(true)',
     `    http-response del-header ${STATUS}`,
@@ -158,10 +175,6 @@ export const relayDefaults = (bounds: SourceBounds): readonly string[] => [
   'defaults relay-frontend',
   '    mode http',
   '    timeout client 24d',
-  '    unique-id-format %[fc_pp_unique_id]',
   `    http-request set-var(sess.sni) req.hdr(${SNI})`,
   `    http-request del-header ${SNI}`,
-  set('target', passed(1)),
-  set('attempt', passed(2)),
-  set('secure', 'str(tls)', ` if { ${passed(3)} -m str tls }`),
 ]

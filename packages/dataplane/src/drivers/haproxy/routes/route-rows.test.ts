@@ -59,7 +59,7 @@ function answerOf(content: ProxyContent, host: string, path: string): string {
   const values = content.frontends.get(0)
   const rows = content.rows.get(0)
   const paths = rows?.get('paths') ?? new Map<string, string>()
-  if (!values?.backend?.startsWith('routes')) return values?.backend ?? 'none'
+  if (values?.extras === undefined || !values.backend?.startsWith('routes')) return values?.backend ?? 'none'
   const hex = `${Buffer.from(path).toString('hex').toUpperCase()}2F.`
   const longest = (key: string): string | undefined => {
     let found = ''
@@ -137,6 +137,7 @@ describe('routes in maps', () => {
     const turns = (commands: readonly Command[]): readonly string[] =>
       commands.map((one) => ('map' in one ? `${one.do} ${one.map} ${'value' in one ? one.value : ''}` : one.do))
     expect(turns(commandsFor(bare, routed))).toEqual([
+      'add-map extras yes',
       'add-map paths b0',
       'add-map paths default',
       'add-map defaults b0',
@@ -147,6 +148,7 @@ describe('routes in maps', () => {
       'del-map paths ',
       'del-map paths ',
       'del-map defaults ',
+      'del-map extras ',
     ])
   })
 

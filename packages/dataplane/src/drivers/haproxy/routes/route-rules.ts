@@ -13,7 +13,7 @@ import { KIND_PREFIXES } from './route-rows.ts'
 
 /**
  * Rules of an HTTP frontend that find the backend of a request, as variable `txn.target`. They are the same for every
- * frontend: what differs is in maps. A frontend without routes pays for the first two.
+ * frontend: what differs is in maps.
  *
  * - `<frontend>/<host>/<path>` is looked up in `paths`. A path is in hexadecimal, and `/` and `.` follow it as the end
  *   mark, so the longest key that the request begins with is the row of its class.
@@ -104,6 +104,9 @@ export function routeRules(mapPath: (map: MapName) => string, canTest: boolean):
     set('target', `fe_name,map(${mapPath('defaults')})`, ` unless ${isSet('target')}`),
     ...(canTest
       ? [
+          // Most responses stay as they are, and pay for one condition.
+          `    http-request set-var(txn.altered) bool(true) if ${['authorizer', 'filter', 'ownfilter'].map(isSet).join(' || ')}`,
+          `    http-response allow unless ${isSet('altered')}`,
           ...askRules,
           `    http-request lua.filter_request if ${isSet('filter')}`,
           `    http-request lua.filter_request_of_share if ${isSet('ownfilter')}`,

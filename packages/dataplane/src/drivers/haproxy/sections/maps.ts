@@ -1,9 +1,9 @@
 /**
  * Maps with one value for a frontend, under the frontend's name: its backend; with routes, the backend of unmatched
  * requests; its HSTS header; the listener whose load balancer's metrics it serves; the listener whose requests it logs;
- * the hosts that it separates.
+ * the hosts that it separates; whether a request needs more than its backend.
  */
-export const VALUE_MAPS = ['backend', 'defaults', 'hsts', 'metrics', 'logs', 'hosts'] as const
+export const VALUE_MAPS = ['backend', 'defaults', 'hsts', 'metrics', 'logs', 'hosts', 'extras'] as const
 /** Maps in which a frontend has rows, under its own name and a key. Rows lead to rows of maps before theirs. */
 export const ROW_MAPS = [
   'tests',

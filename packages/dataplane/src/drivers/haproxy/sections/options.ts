@@ -63,7 +63,7 @@ export const DEFAULT_OPTIONS: HaproxyOptions = {
 }
 
 /** Incremented when the text of the configuration changes, so that an agent replaces the process of an earlier one. */
-const CONFIGURATION = 18
+const CONFIGURATION = 19
 
 /** Equal for processes with the same configuration apart from their slots. */
 export const boundsOf = ({ maxConnections, sourceShare, requestWithinMs, lua, bufferBytes }: HaproxyOptions): string =>

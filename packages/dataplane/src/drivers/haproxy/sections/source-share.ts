@@ -67,7 +67,8 @@ export const processConnections = ({ maxConnections }: Pick<SourceBounds, 'maxCo
 /** How many of HAProxy's `maxconn` are for clients. */
 export const clientConnections = (most: number): number => Math.floor(most / (1 + MOST_RELAYS * RELAYED_SHARE))
 
-const IS_STREAM = '{ fc_http_major gt 1 } '
+/** HAProxy's condition that a request is over HTTP/2. */
+export const IS_STREAM = '{ fc_http_major gt 1 }'
 
 /**
  * Rules that count a request by its source until request and response have ended. They refuse it if its source has too
@@ -89,8 +90,8 @@ const MOST_UNREAD = 100
 
 /** Rules before an answer of Lua that reads the rest of a body. They limit how many one source may have over HTTP/2. */
 export const unreadRules = (condition: string): readonly string[] => [
-  `    http-request track-sc2 src,ipmask(32,64) table ${REQUESTERS} if ${condition} ${IS_STREAM.trim()}`,
-  `    http-request return status 429 if ${condition} ${IS_STREAM}{ sc2_conn_cur gt ${MOST_UNREAD} }`,
+  `    http-request track-sc2 src,ipmask(32,64) table ${REQUESTERS} if ${condition} ${IS_STREAM}`,
+  `    http-request return status 429 if ${condition} ${IS_STREAM} { sc2_conn_cur gt ${MOST_UNREAD} }`,
 ]
 
 /**
@@ -98,7 +99,7 @@ export const unreadRules = (condition: string): readonly string[] => [
  * the connection stands for its request.
  */
 export const streamRules = ({ maxConnections, sourceShare }: SourceBounds): readonly string[] =>
-  requestRules(maxConnections, sourceShare, IS_STREAM)
+  requestRules(maxConnections, sourceShare, `${IS_STREAM} `)
 
 /** For relays, over HTTP/1, too: a relayed request takes up to four descriptors more. */
 export const relayedRules = ({ maxConnections, sourceShare }: SourceBounds): readonly string[] =>
