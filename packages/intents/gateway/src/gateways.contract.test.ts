@@ -676,6 +676,55 @@ describe('against a real API server with Gateway API v1.6', () => {
     await bed.until('an empty queue', () => running.controller.counters.queued === 0, patience)
   })
 
+  test('hundreds of routes that go or come at once in a table of thousands are several requests, and all arrive', async () => {
+    const ROUTES_OF_ONE = 128
+    /** A route of the cluster with as many matches as it may have, each a route of the load balancer. */
+    const spec = (at: number) => ({
+      parentRefs: [{ name: 'thousands', namespace: 'shop' }],
+      rules: Array.from({ length: 16 }, (_, rule) => ({
+        matches: Array.from({ length: 8 }, (_, match) => ({
+          path: { type: 'Exact', value: `/${at}/${rule}/${match}` },
+        })),
+        filters: [{ type: 'RequestRedirect', requestRedirect: { statusCode: 302, port: 8443 } }],
+      })),
+    })
+    const label = (namespace: string, thousands: string) =>
+      bed.api.patch(`/api/v1/namespaces/${namespace}`, { metadata: { labels: { thousands } } })
+    for (const namespace of ['shop', 'team']) await label(namespace, 'yes')
+    await bed.spout.admission.setQuota(bed.project.id, { routes: 4000 }, {})
+    const allowedRoutes = { namespaces: { from: 'Selector', selector: { matchLabels: { thousands: 'yes' } } } }
+    const listeners = [{ name: 'http', port: 80, protocol: 'HTTP', allowedRoutes }]
+    const made = await bed.createGateway('thousands', { listeners })
+    const routes = () => bed.documentOf(made)?.listeners[0]?.routes ?? []
+    const arrived = (count: number) =>
+      // Each listener ends with a route for the rest.
+      bed.until(`${count} routes`, () => routes().length === count * ROUTES_OF_ONE + 1, 60_000)
+    await forEach(17, (at) => bed.createRoute(`thousands-${at}`, spec(at)))
+    await forEach(5, (at) => bed.createRoute(`hundreds-${at}`, spec(100 + at), 'team'))
+    await arrived(22)
+    await bed.until('an empty queue', () => running.controller.counters.queued === 0, 60_000)
+    const whole = routes()
+
+    running.calls.splice(0)
+    await label('team', 'no')
+    await arrived(17)
+    const left = new Set(routes().map(({ id }) => id))
+    expect(whole.filter(({ id }) => left.has(id)).map(({ name }) => name)).toEqual(routes().map(({ name }) => name))
+    expect(running.calls).toEqual(['changeRoutes', 'changeRoutes'])
+
+    running.calls.splice(0)
+    await label('team', 'yes')
+    await arrived(22)
+    expect(routes().map(({ name, action }) => [name, action])).toEqual(whole.map(({ name, action }) => [name, action]))
+    expect(running.calls).toEqual(['changeRoutes', 'changeRoutes'])
+
+    await bed.remove('gateways', 'thousands')
+    await forEach(17, (at) => bed.remove('httproutes', `thousands-${at}`))
+    await forEach(5, (at) => bed.remove('httproutes', `hundreds-${at}`, 'team'))
+    await bed.until('no load balancer', () => bed.documentOf(made) === undefined)
+    await bed.spout.admission.setQuota(bed.project.id, { routes: 1000 }, {})
+  })
+
   test('a restart changes nothing; what was deleted meanwhile goes', async () => {
     const stays = await bed.createGateway('stays')
     const goes = await bed.createGateway('goes', allowing('Same'))
