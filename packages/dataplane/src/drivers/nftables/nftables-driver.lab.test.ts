@@ -322,8 +322,8 @@ describe('isolation', () => {
     await client.serve(9000)
     const targets = ['10.9.0.9', '10.9.0.1', 'fd09::9', 'fd09::1', '240.0.0.2', '240.0.0.4']
     const reached = await Promise.all([
-      ...targets.map((target) => host.connect(target, 9000)),
-      host.datagram('10.9.0.9', 9000),
+      ...targets.map((target) => host.connect(target, 9000, { withinMs: SILENCE_MS })),
+      host.datagram('10.9.0.9', 9000, { withinMs: SILENCE_MS }),
     ])
     expect(reached.filter((answer) => answer.startsWith('client'))).toEqual([])
     // From the member's service port, which is in the reverse map. Still no connection may begin there.

@@ -300,9 +300,9 @@ describe('a domain that tracks nothing', () => {
     await client.serve(9001)
     // From a member through its gateway, and from the proxy's place.
     const heard = ['10.9.0.9', 'fd09::9'].flatMap((address) => [
-      lab.peer('red9').connect(address, 9001),
-      insider.connect(address, 9001),
-      insider.datagram(address, 9001),
+      lab.peer('red9').connect(address, 9001, { withinMs: SILENCE_MS }),
+      insider.connect(address, 9001, { withinMs: SILENCE_MS }),
+      insider.datagram(address, 9001, { withinMs: SILENCE_MS }),
     ])
     for (const line of await Promise.all(heard)) expect(line).not.toMatch(/^client/)
     expect(await insider.connect('10.0.0.11', 8080)).toMatch(/^red1/)
