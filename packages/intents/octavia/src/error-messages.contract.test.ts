@@ -64,7 +64,7 @@ let theirs: Have
 beforeAll(async () => {
   lab = await Lab.create()
   service = await TestService.start()
-  octavia = await startOctaviaServer(lab, { processes: 1 })
+  octavia = await startOctaviaServer(lab, { processes: 1, isDurable: false })
   ours = await made(here, service.ids.pool)
   theirs = await made(there, randomUUID())
 }, 8 * MINUTES)

@@ -150,7 +150,7 @@ describe("at Debian's octavia-api", () => {
   const some = LONG_TESTS ? [] : ['--only', 'pools', 'projects', 'traffic']
   let octavia: OctaviaServer
   beforeAll(async () => {
-    octavia = await startOctaviaServer(lab, { processes: 1 })
+    octavia = await startOctaviaServer(lab, { processes: 1, isDurable: false })
   }, 5 * MINUTES)
 
   test(

@@ -172,7 +172,7 @@ const comparable = (item: Printed) =>
 beforeAll(async () => {
   lab = await Lab.create()
   spout = await startControlPlane(lab, { set: ['api.settleMs=0'] })
-  octavia = await startOctaviaServer(lab, { processes: 1 })
+  octavia = await startOctaviaServer(lab, { processes: 1, isDurable: false })
   const asAdmin = <T>(where: string, body: object): Promise<T> =>
     callApi<T>(spout.endpoint, spout.admin.token, 'POST', where, body)
   await asAdmin('/projects', { id: project, name: 'moved' })
