@@ -13,6 +13,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { bothTakePart, shownVip } from '../announcing-group.ts'
 import { connectorLog, connectorMetric, startConnector, stopConnector } from './connectors.ts'
+import { restartControllers } from './controllers.ts'
 import { HOSTILE_TEXTS, hostileServices, IMPOSSIBLE } from './hostile-services.ts'
 import { type ServiceLab, startServiceLab } from './service-lab.ts'
 import { type BalancedService, serviceBody, servicesIn } from './services.ts'
@@ -57,15 +58,6 @@ afterAll(() => lab?.destroy())
 const services = () => balancedServices(lab)
 const whileAsking = (what: () => Promise<void>) => unnoticed(lab, address, what)
 
-/**
- * After an outage, Kubernetes' own controllers wait for half a minute before they read again, and after a restore they
- * remember another history. A restart makes them read at once.
- */
-async function restartControllers(): Promise<void> {
-  await lab.cluster.controlPlane.stopControllerManager('SIGKILL')
-  await lab.cluster.controlPlane.startControllerManager()
-}
-
 describe('an API server with the past of a backup', () => {
   const created = ['one', 'two', 'three'] as const
   const held = () => connectorMetric(lab, 'spout_connector_held_objects', { labels: '{kind="Service"}' })
@@ -103,7 +95,7 @@ describe('an API server with the past of a backup', () => {
       expect(await documents(lab)).toEqual(before)
 
       await controlPlane.restore(latest)
-      await restartControllers()
+      await restartControllers(lab)
       await waitFor(async () => (await held()) === 0, { what: 'nothing to be held back', timeoutMs: 60_000 })
       expect(await documents(lab)).toEqual(before)
     })
@@ -141,7 +133,7 @@ describe('an API server that is away', () => {
     const meanwhile = await documents(lab)
     await controlPlane.startApiServer()
     const back = performance.now()
-    await Promise.all([revive(lab, pod), restartControllers()])
+    await Promise.all([revive(lab, pod), restartControllers(lab)])
     await lab.expose('after-outage', 'web')
     await lab.answering('after-outage')
     const resumed = msSince(back)

@@ -6,9 +6,10 @@ import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLIENT } from '../fixtures.ts'
 import { startConnector } from './connectors.ts'
+import { restartControllers } from './controllers.ts'
 import { type PodAnswer, type ServiceLab, startServiceLab } from './service-lab.ts'
 import { headerIn, startToldServers, TOLD } from './told-pods.ts'
-import { replacePods, startWorkload } from './workloads.ts'
+import { startWorkload } from './workloads.ts'
 
 /** An SCTP endpoint over raw sockets: the lab's kernel has no SCTP. */
 const SCTP_ENDPOINT = fileURLToPath(new URL('../../packages/dataplane/src/testing/sctp_peer.py', import.meta.url))
@@ -67,31 +68,6 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
         ),
       { what: 'the condition to say so' },
     )
-  })
-
-  it('rolls out without a failed request of a client that connects anew each time (points 26, 27)', async () => {
-    const address = await lab.answering('direct')
-    const stop = asking(address)
-    for (const round of [1, 2]) await replacePods(lab, 'web', round)
-    const { failed, count } = await stop()
-    expect(count).toBeGreaterThan(100)
-    expect(failed).toEqual([])
-  })
-
-  it('a client with a fixed source port reaches the new pod by datagrams (point 28)', async () => {
-    await startWorkload(lab, { name: 'echo', replicas: 1 })
-    const port = { name: 'echo', port: 9001, targetPort: 'echo', protocol: 'UDP' }
-    await lab.expose('echo', 'echo', { ports: [port] })
-    const address = await waitFor(async () => lab.addressOf(await lab.service('echo')) || null, { what: 'an address' })
-    const podAnswering = async (sourcePort?: number) => {
-      const outcome = await lab.client.udp(address, 9001, 'hello', sourcePort === undefined ? {} : { sourcePort })
-      return outcome.ok ? outcome.value.split(' ')[0] : null
-    }
-    const first = await waitFor(() => podAnswering(40_001), { what: 'an answer' })
-    await replacePods(lab, 'echo', 1)
-    const [second] = await names('echo')
-    expect(second).not.toBe(first)
-    await waitFor(async () => (await podAnswering(40_001)) === second, { what: 'the new pod to answer' })
   })
 
   it('goes from endpoints to node ports and back without a failed request; policy Local keeps to nodes with endpoints (points 19, 20)', async () => {
@@ -186,17 +162,19 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
     await lab.stopConnector()
     await times(100, () => lab.ask(address))
     await lab.cluster.controlPlane.startApiServer()
-    await lab.startConnector()
-    // A pod serves for eight seconds after it was told to end: all between it and the load balancer must follow again by then.
+    await Promise.all([restartControllers(lab), lab.startConnector()])
     const [shown] = (await lab.loadBalancers()).filter(({ vips }) => vips[0]?.address === address)
-    const replicas = (await lab.cluster.pods('app=web')).length + 1
-    await lab.cluster.api.patch('/apis/apps/v1/namespaces/default/deployments/web', { spec: { replicas } })
-    await waitFor(
-      async () => (await lab.system.loadBalancer(lab.tenant, shown!.id)).pools[0]?.members.length === replicas,
-      // Kubernetes' controllers wait for up to half a minute after the API server was away.
-      { what: 'one more pod to be a member', timeoutMs: 90_000 },
-    )
-    await replacePods(lab, 'web', 3)
+    const { length: replicas } = await lab.cluster.pods('app=web')
+    // A pod serves for eight seconds after it was told to end: all between it and the load balancer must follow again by then.
+    for (const count of [replicas + 1, replicas]) {
+      await lab.cluster.api.patch('/apis/apps/v1/namespaces/default/deployments/web', { spec: { replicas: count } })
+      await waitFor(
+        async () => (await lab.system.loadBalancer(lab.tenant, shown!.id)).pools[0]?.members.length === count,
+        { what: `${count} pods to be members`, timeoutMs: 90_000 },
+      )
+    }
+    await waitFor(async () => (await names('web')).length === replicas, { what: 'the pod to have ended' })
+    await times(50, () => lab.ask(address))
     const { failed } = await stop()
     expect(failed).toEqual([])
     expect(lab.addressOf(await lab.service('direct'))).toBe(address)
