@@ -1,4 +1,4 @@
-import { checkLines, runCheck, STATIC_CHECKS, unitTestsThatCheck } from './checks.ts'
+import { checkLines, runAtOnce, runCheck, STATIC_CHECKS, unitTestsThatCheck } from './checks.ts'
 import type { Verb } from './verb.ts'
 
 /** `./dev check` */
@@ -7,12 +7,11 @@ export const check: Verb = {
   usage: '',
   summary: 'types, lint, format, layers, circles, dead code, goldens, docs links, commit subjects',
   async run() {
-    let failed = 0
-    for (const one of [...STATIC_CHECKS, unitTestsThatCheck()]) {
-      const result = await runCheck(one)
-      process.stdout.write(checkLines(result))
-      if (!result.ok) failed++
-    }
-    return failed === 0 ? 0 : 1
+    const results = await runAtOnce(STATIC_CHECKS)
+    for (const result of results) process.stdout.write(checkLines(result))
+    // Tests take all processors.
+    const tested = await runCheck(unitTestsThatCheck())
+    process.stdout.write(checkLines(tested))
+    return [...results, tested].every(({ ok }) => ok) ? 0 : 1
   },
 }

@@ -1,7 +1,9 @@
-import { existsSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { checkLines, goldenOwners, runCheck } from './checks.ts'
+import { checkLines, goldenOwners, runAtOnce, runCheck } from './checks.ts'
 import { ROOT } from './verb.ts'
 
 it('finds every test file that owns goldens, whatever its tests are called', () => {
@@ -17,4 +19,17 @@ it('a check fails with its program, and shows its output', async () => {
   expect(checkLines({ ...failed, seconds: 1.23 })).toBe('FAIL  types (1.2 s)\na.ts: wrong\n')
   const passed = await runCheck({ name: 'types', argv: ['echo', 'much'] })
   expect(checkLines({ ...passed, seconds: 0 })).toBe('ok    types (0.0 s)\n')
+})
+
+it('checks that run at once are told in their order, each with its own result', async () => {
+  const script = (name: string, text: string) => ({ name, argv: ['sh', '-c', text] })
+  // The first one ends only when the second one has.
+  const pipe = path.join(mkdtempSync(path.join(tmpdir(), 'spout-checks-')), 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const results = await runAtOnce([script('first', `cat ${pipe}`), script('second', `echo over > ${pipe}; exit 1`)])
+  expect(results).toMatchObject([
+    { name: 'first', ok: true, output: 'over' },
+    { name: 'second', ok: false },
+  ])
+  rmSync(path.dirname(pipe), { recursive: true })
 })

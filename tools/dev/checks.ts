@@ -54,6 +54,10 @@ export async function runCheck({ name, argv }: Check): Promise<CheckResult> {
   }
 }
 
+/** Runs checks beside each other: most use one processor. @returns the results in the order of the checks */
+export const runAtOnce = (checks: readonly Check[]): Promise<readonly CheckResult[]> =>
+  Promise.all(checks.map(runCheck))
+
 /** `ok    types (4.2 s)`, and the program's output if it failed. */
 export const checkLines = ({ name, ok, seconds, output }: CheckResult): string =>
   `${ok ? 'ok  ' : 'FAIL'}  ${name} (${seconds.toFixed(1)} s)\n${ok ? '' : `${output}\n`}`

@@ -13,7 +13,7 @@ import {
   runInteractive,
 } from '@spout/testkit'
 import { changedFiles, testsOf } from './changed.ts'
-import { checkLines, runCheck, STATIC_CHECKS } from './checks.ts'
+import { checkLines, runAtOnce, STATIC_CHECKS } from './checks.ts'
 import { endWhatHoldsOpen } from './held-open.ts'
 import { logsOf } from './kept-logs.ts'
 import { leftovers, standing } from './leftovers.ts'
@@ -110,13 +110,9 @@ async function testsOfChanges(): Promise<readonly string[]> {
 /** Runs the checks of `./dev check` that are not tests, because CI runs only this. Each counts as a test. */
 async function runChecks(): Promise<readonly FileOutcome[]> {
   process.stdout.write('\n== check\n')
-  const outcomes: FileOutcome[] = []
-  for (const check of STATIC_CHECKS) {
-    const result = await runCheck(check)
-    process.stdout.write(checkLines(result))
-    outcomes.push(result.ok ? passedOnce('check', check.name) : nowhere(`check: ${check.name}`, result.output))
-  }
-  return outcomes
+  const results = await runAtOnce(STATIC_CHECKS)
+  for (const result of results) process.stdout.write(checkLines(result))
+  return results.map(({ ok, name, output }) => (ok ? passedOnce('check', name) : nowhere(`check: ${name}`, output)))
 }
 
 /** Runs each file alone. @returns the files that pass alone */
