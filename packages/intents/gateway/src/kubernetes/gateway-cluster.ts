@@ -1,4 +1,10 @@
-import { type BackendServices, ClaimedObjects, type KindReflector, ObjectWrites } from '@spout/connector'
+import {
+  type BackendServices,
+  ClaimedObjects,
+  type KindReflector,
+  ObjectWrites,
+  ReflectedCluster,
+} from '@spout/connector'
 import {
   type DeletionGuardPolicy,
   type KubeObject,
@@ -8,7 +14,7 @@ import {
   type Resource,
   type Transport,
 } from '@spout/kube'
-import { type Clock, Listeners, type Logger } from '@spout/runtime'
+import type { Clock, Logger } from '@spout/runtime'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import type { BackendTlsPolicyObject, PolicyAncestorStatus } from '../objects/backend-tls-policy.ts'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
@@ -43,7 +49,7 @@ export interface GatewayClusterOptions {
 }
 
 /** Implements `Cluster` with reflectors. Start it once the API server has the kinds in `NEEDED_KINDS`. */
-export class GatewayCluster implements Cluster {
+export class GatewayCluster extends ReflectedCluster<ClusterChange> implements Cluster {
   readonly #own: readonly KindReflector[]
   readonly #writes: ObjectWrites
   readonly #backends: BackendServices
@@ -54,11 +60,11 @@ export class GatewayCluster implements Cluster {
   readonly #policies: OptionalKind<BackendTlsPolicyObject>
   readonly #grants: Reflector<ReferenceGrant, ReferenceGrant>
   readonly #namespaces: Reflector<Namespace, Labels>
-  readonly #listeners = new Listeners<ClusterChange>()
   /** Cache of `grants()`; null after a grant has changed. */
   #allGrants: readonly ReferenceGrant[] | null = null
 
   constructor({ transport, clock, log, knownGateways, backends, deletionGuard }: GatewayClusterOptions) {
+    super()
     const common = { transport, clock, log, ...(deletionGuard === undefined ? {} : { deletionGuard }) }
     this.#writes = new ObjectWrites(transport)
     this.#backends = backends
@@ -90,21 +96,20 @@ export class GatewayCluster implements Cluster {
       { kind: REFERENCE_GRANTS.kind, reflector: this.#grants },
       { kind: NAMESPACES.kind, reflector: this.#namespaces },
     ]
-    this.#classes.onChange((key) => this.#tell({ type: 'class', key }))
-    this.#gateways.onChange((key) => this.#tell({ type: 'gateway', key }))
-    this.#listenerSets.onChange((key) => this.#tell({ type: 'listener-set', key }))
-    this.#routes.onChange((id) => this.#tell({ type: 'route', key: id }))
-    this.#policies.onChange((key) => this.#tell({ type: 'policy', key }))
+    this.#classes.onChange((key) => this.changed({ type: 'class', key }))
+    this.#gateways.onChange((key) => this.changed({ type: 'gateway', key }))
+    this.#listenerSets.onChange((key) => this.changed({ type: 'listener-set', key }))
+    this.#routes.onChange((id) => this.changed({ type: 'route', key: id }))
+    this.#policies.onChange((key) => this.changed({ type: 'policy', key }))
     this.#grants.onChange(() => {
       this.#allGrants = null
-      this.#tell({ type: 'permissions' })
+      this.changed({ type: 'permissions' })
     })
-    this.#namespaces.onChange(() => this.#tell({ type: 'permissions' }))
-    backends.onChange((key) => this.#tell({ type: 'service', key }))
+    this.#namespaces.onChange(() => this.changed({ type: 'permissions' }))
+    backends.onChange((key) => this.changed({ type: 'service', key }))
   }
 
-  /** The reflectors that are running. */
-  get reflectors(): readonly KindReflector[] {
+  override get reflectors(): readonly KindReflector[] {
     return [...this.#own, ...this.#late.flatMap(({ reflectors }) => reflectors)]
   }
 
@@ -113,28 +118,20 @@ export class GatewayCluster implements Cluster {
     return [this.#listenerSets, this.#routes, this.#policies]
   }
 
-  start(): void {
+  /** Those of the late kinds start by themselves. */
+  override start(): void {
     for (const { reflector } of this.#own) reflector.start()
     for (const one of this.#late) one.start()
   }
 
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     for (const one of this.#late) await one.stop()
     await Promise.all(this.#own.map(({ reflector }) => reflector.close()))
   }
 
-  /** An operator confirms that the missing objects are deleted, so the deletion guards stop holding them. */
-  confirm(): void {
-    for (const { reflector } of this.reflectors) reflector.confirm()
-  }
-
-  get ready(): boolean {
+  override get ready(): boolean {
     const isRead = this.#backends.ready && this.#late.every(({ ready }) => ready)
     return isRead && this.#own.every(({ reflector }) => reflector.hasSynced)
-  }
-
-  onChange(listener: (change: ClusterChange) => void): () => void {
-    return this.#listeners.add(listener)
   }
 
   gatewayClass(name: string): GatewayClass | undefined {
@@ -250,9 +247,5 @@ export class GatewayCluster implements Cluster {
    */
   async #writeStatus<T extends KubeObject>(resource: Resource<T>, object: T, status: object): Promise<void> {
     await this.#writes.patchStatus(resource, object, status, object.metadata.resourceVersion)
-  }
-
-  #tell(change: ClusterChange): void {
-    this.#listeners.tell(change)
   }
 }

@@ -6,6 +6,7 @@ import {
   ObjectWrites,
   PROJECT,
   picked,
+  ReflectedCluster,
   type ServiceSlices,
 } from '@spout/connector'
 import {
@@ -18,7 +19,7 @@ import {
   Reflector,
   type Transport,
 } from '@spout/kube'
-import { type Clock, Listeners, type Logger } from '@spout/runtime'
+import type { Clock, Logger } from '@spout/runtime'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import { NGINX_PREFIX } from '../ingress-nginx/registry.ts'
 import { DEFAULT_CLASS_ANNOTATION, LEGACY_CLASS_ANNOTATION } from '../names.ts'
@@ -42,7 +43,8 @@ export interface KubeClusterOptions {
  * Implements `Cluster` with reflectors: of Ingresses and their classes, and of the Services and ConfigMaps that they
  * name.
  */
-export class KubeCluster implements Cluster {
+export class KubeCluster extends ReflectedCluster<ClusterChange> implements Cluster {
+  override readonly reflectors: readonly KindReflector[]
   readonly #options: KubeClusterOptions
   readonly #ingresses: Reflector<Ingress, Ingress>
   readonly #classes: Reflector<IngressClass, IngressClass>
@@ -50,9 +52,9 @@ export class KubeCluster implements Cluster {
   readonly #configMaps: NamedConfigMaps
   readonly #slices: ServiceSlices
   readonly #writes: ObjectWrites
-  readonly #listeners = new Listeners<ClusterChange>()
 
   constructor(options: KubeClusterOptions) {
+    super()
     this.#options = options
     this.#writes = new ObjectWrites(options.transport)
     const { transport, clock, log, namespace, slices, backends, knownIngresses, deletionGuard } = options
@@ -62,41 +64,25 @@ export class KubeCluster implements Cluster {
       ...(namespace === null ? {} : { namespace }),
     })
     this.#classes = new Reflector<IngressClass, IngressClass>({ ...common, resource: INGRESS_CLASSES, trim: trimClass })
-    this.#backends = backends
-    this.#slices = slices
-    this.#configMaps = new NamedConfigMaps({ transport, clock, log })
-    this.#ingresses.onChange((key) => this.#tell({ type: 'ingress', key }))
-    this.#classes.onChange(() => this.#tell({ type: 'classes' }))
-    this.#backends.onChange((key) => this.#tell({ type: 'backend', key }))
-    this.#configMaps.onChange((key) => this.#tell({ type: 'config-map', key }))
-  }
-
-  get reflectors(): readonly KindReflector[] {
-    return [
+    this.reflectors = [
       { kind: INGRESSES.kind, reflector: this.#ingresses },
       { kind: INGRESS_CLASSES.kind, reflector: this.#classes },
     ]
+    this.#backends = backends
+    this.#slices = slices
+    this.#configMaps = new NamedConfigMaps({ transport, clock, log })
+    this.#ingresses.onChange((key) => this.changed({ type: 'ingress', key }))
+    this.#classes.onChange(() => this.changed({ type: 'classes' }))
+    this.#backends.onChange((key) => this.changed({ type: 'backend', key }))
+    this.#configMaps.onChange((key) => this.changed({ type: 'config-map', key }))
   }
 
-  start(): void {
-    for (const { reflector } of this.reflectors) reflector.start()
+  override async stop(): Promise<void> {
+    await Promise.all([super.stop(), this.#configMaps.close()])
   }
 
-  async stop(): Promise<void> {
-    await Promise.all([...this.reflectors.map(({ reflector }) => reflector.close()), this.#configMaps.close()])
-  }
-
-  /** An operator confirms that the missing objects are deleted, so the deletion guards stop holding them. */
-  confirm(): void {
-    for (const { reflector } of this.reflectors) reflector.confirm()
-  }
-
-  get ready(): boolean {
-    return this.#backends.ready && this.reflectors.every(({ reflector }) => reflector.hasSynced)
-  }
-
-  onChange(listener: (change: ClusterChange) => void): () => void {
-    return this.#listeners.add(listener)
+  override get ready(): boolean {
+    return this.#backends.ready && super.ready
   }
 
   ingress(key: string): Ingress | undefined {
@@ -146,10 +132,6 @@ export class KubeCluster implements Cluster {
 
   tell(ingress: Ingress, event: ObjectEvent): void {
     this.#options.tell(ingress, event)
-  }
-
-  #tell(change: ClusterChange): void {
-    this.#listeners.tell(change)
   }
 }
 

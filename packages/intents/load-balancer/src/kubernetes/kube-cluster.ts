@@ -1,4 +1,10 @@
-import { type BackendServices, type KindReflector, type ServiceSlices, staleOr } from '@spout/connector'
+import {
+  type BackendServices,
+  type KindReflector,
+  ReflectedCluster,
+  type ServiceSlices,
+  staleOr,
+} from '@spout/connector'
 import {
   CustomObjects,
   type CustomStatus,
@@ -7,7 +13,7 @@ import {
   type Service,
   type Transport,
 } from '@spout/kube'
-import { type Clock, Listeners, type Logger } from '@spout/runtime'
+import type { Clock, Logger } from '@spout/runtime'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import { LOAD_BALANCERS, type LoadBalancerObject } from '../load-balancer-object.ts'
 import { FIELD_MANAGER, FINALIZER } from '../names.ts'
@@ -26,42 +32,28 @@ export interface KubeClusterOptions {
 }
 
 /** The `Cluster` that reads objects from an API server, and writes to it. */
-export class KubeCluster implements Cluster {
+export class KubeCluster extends ReflectedCluster<ClusterChange> implements Cluster {
+  override readonly reflectors: readonly KindReflector[]
   readonly #objects: CustomObjects<LoadBalancerObject>
   readonly #slices: ServiceSlices
   readonly #backends: BackendServices
   readonly #record: KubeClusterOptions['tell']
-  readonly #listeners = new Listeners<ClusterChange>()
 
   constructor({ transport, namespace, slices, backends, tell, clock, log }: KubeClusterOptions) {
+    super()
     const resource = LOAD_BALANCERS
     this.#objects = new CustomObjects({ transport, resource, fieldManager: FIELD_MANAGER, namespace, clock, log })
+    this.reflectors = [{ kind: LOAD_BALANCERS.kind, reflector: this.#objects.reflector }]
     this.#slices = slices
     this.#backends = backends
     this.#record = tell
-    this.#objects.reflector.onChange((key) => this.#tell({ type: 'object', key }))
-    this.#slices.reflector.onChange((key) => this.#tell({ type: 'slice', key }))
-    this.#backends.onChange((key) => this.#tell({ type: 'service', key }))
+    this.#objects.reflector.onChange((key) => this.changed({ type: 'object', key }))
+    this.#slices.reflector.onChange((key) => this.changed({ type: 'slice', key }))
+    this.#backends.onChange((key) => this.changed({ type: 'service', key }))
   }
 
-  get reflectors(): readonly KindReflector[] {
-    return [{ kind: LOAD_BALANCERS.kind, reflector: this.#objects.reflector }]
-  }
-
-  get ready(): boolean {
-    return this.#objects.reflector.hasSynced && this.#backends.ready
-  }
-
-  start(): void {
-    this.#objects.reflector.start()
-  }
-
-  async stop(): Promise<void> {
-    await this.#objects.reflector.close()
-  }
-
-  onChange(listener: (change: ClusterChange) => void): () => void {
-    return this.#listeners.add(listener)
+  override get ready(): boolean {
+    return this.#backends.ready && super.ready
   }
 
   object(key: string): LoadBalancerObject | undefined {
@@ -107,9 +99,5 @@ export class KubeCluster implements Cluster {
 
   tell(object: LoadBalancerObject, event: ObjectEvent): void {
     this.#record(object, event)
-  }
-
-  #tell(change: ClusterChange): void {
-    this.#listeners.tell(change)
   }
 }

@@ -1,4 +1,4 @@
-import { ClaimedObjects, type KindReflector, ServiceSlices, trimNode } from '@spout/connector'
+import { ClaimedObjects, type KindReflector, ReflectedCluster, ServiceSlices, trimNode } from '@spout/connector'
 import {
   type DeletionGuardPolicy,
   ENDPOINT_SLICES,
@@ -11,7 +11,7 @@ import {
   type Service,
   type Transport,
 } from '@spout/kube'
-import { type Clock, Listeners, type Logger } from '@spout/runtime'
+import type { Clock, Logger } from '@spout/runtime'
 import type { Cluster, ClusterChange } from '../controller/cluster.ts'
 import { FINALIZER } from '../names.ts'
 import type { WrittenStatus } from '../write-back/status.ts'
@@ -36,15 +36,15 @@ export interface KubeClusterOptions {
 }
 
 /** The `Cluster` that reads Services, their EndpointSlices and nodes from an API server, and writes to it. */
-export class KubeCluster implements Cluster {
-  readonly reflectors: readonly KindReflector[]
+export class KubeCluster extends ReflectedCluster<ClusterChange> implements Cluster {
+  override readonly reflectors: readonly KindReflector[]
   readonly #options: KubeClusterOptions
   readonly #services: ClaimedObjects<Service>
   readonly #slices: ServiceSlices
   readonly #nodes: Reflector<Node, Node>
-  readonly #listeners = new Listeners<ClusterChange>()
 
   constructor(options: KubeClusterOptions) {
+    super()
     this.#options = options
     const { transport, clock, log, namespace, knownServices, className, slicesBy, slices, deletionGuard } = options
     const common = { transport, clock, log, ...(deletionGuard === undefined ? {} : { deletionGuard }) }
@@ -65,30 +65,9 @@ export class KubeCluster implements Cluster {
       { kind: ENDPOINT_SLICES.kind, reflector: this.#slices.reflector },
       { kind: NODES.kind, reflector: this.#nodes },
     ]
-    this.#services.onChange((key) => this.#tell({ type: 'service', key }))
-    this.#slices.onChange((key) => this.#tell({ type: 'slices', key }))
-    this.#nodes.onChange(() => this.#tell({ type: 'nodes' }))
-  }
-
-  start(): void {
-    for (const { reflector } of this.reflectors) reflector.start()
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all(this.reflectors.map(({ reflector }) => reflector.close()))
-  }
-
-  /** An operator confirms that the missing objects were really deleted. */
-  confirm(): void {
-    for (const { reflector } of this.reflectors) reflector.confirm()
-  }
-
-  get ready(): boolean {
-    return this.reflectors.every(({ reflector }) => reflector.hasSynced)
-  }
-
-  onChange(listener: (change: ClusterChange) => void): () => void {
-    return this.#listeners.add(listener)
+    this.#services.onChange((key) => this.changed({ type: 'service', key }))
+    this.#slices.onChange((key) => this.changed({ type: 'slices', key }))
+    this.#nodes.onChange(() => this.changed({ type: 'nodes' }))
   }
 
   service(key: string): Service | undefined {
@@ -147,9 +126,5 @@ export class KubeCluster implements Cluster {
 
   tell(service: Service, event: ObjectEvent): void {
     this.#options.tell(service, event)
-  }
-
-  #tell(change: ClusterChange): void {
-    this.#listeners.tell(change)
   }
 }
