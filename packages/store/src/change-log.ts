@@ -17,6 +17,17 @@ export interface LoggedCommit {
   readonly writes: readonly LoggedWrite[]
 }
 
+/** The part of a log that is read from a server: too far back to be in memory. */
+export interface OlderLog {
+  /** Whether the commits after `sequence` have to be loaded. */
+  isDue(sequence: number): boolean
+  /**
+   * The next commits after `sequence`, at least one, whole and in order.
+   * @throws SpoutError Gone when the log no longer reaches back to it
+   */
+  load(sequence: number): Promise<readonly LoggedCommit[]>
+}
+
 /** The log as watches read it. They pull; nothing is pushed to them. */
 export interface LogReader {
   /** The newest commit's sequence. */
@@ -29,6 +40,8 @@ export interface LogReader {
    * kinds
    */
   after(sequence: number, kinds: ReadonlySet<string> | null): LoggedCommit | null
+  /** Null: `after` reads everything above the floor. */
+  readonly older: OlderLog | null
 }
 
 /** How much of the log is kept. Older commits are compacted automatically. */
@@ -45,6 +58,7 @@ const bytesOf = (commit: LoggedCommit): number =>
  * The newest commits in memory, bounded. The memory engine keeps its whole log here, the sqlite engine the newest part.
  */
 export class ChangeLog implements LogReader {
+  readonly older = null
   readonly #retention: Retention
   /** In order. Those before `#first` are dropped and are removed together later. */
   #commits: LoggedCommit[] = []

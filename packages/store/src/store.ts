@@ -114,8 +114,12 @@ export interface Store {
    * @throws SpoutError Gone when `from` is below the compacted floor or unknown
    */
   watch(options: WatchOptions): AsyncIterable<Change>
-  /** The newest revision. */
-  revision(): Promise<Revision>
+  /**
+   * The newest revision: at least that of every commit that was acknowledged before the call, by whichever process, as
+   * long as a shared store can be reached.
+   * @param atLeast when given, any revision from this one on will do, so that a shared store need not be asked
+   */
+  revision(atLeast?: Revision): Promise<Revision>
   /** Forgets changes up to `revision`. Later watches from before it fail with `Gone`. */
   compact(revision: Revision): Promise<void>
   /** Whether a commit would be accepted now. It does not touch the disk, so every readiness probe may call it. */

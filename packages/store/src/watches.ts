@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SpoutError } from '@spout/model'
 import { ChangeDecoder, type LoggedChange } from './change-decoder.ts'
-import type { LoggedWrite, LogReader } from './change-log.ts'
+import type { LoggedCommit, LoggedWrite, LogReader } from './change-log.ts'
 import { formatRevision, parseRevision } from './revision.ts'
 import { Sleeper } from './sleeper.ts'
 import type { Change, WatchOptions } from './store.ts'
@@ -9,6 +9,8 @@ import type { KnownValues } from './values/known-values.ts'
 
 /** After this many commits a watch lets I/O run. Otherwise a long replay, which runs in microtasks, would starve it. */
 const COMMITS_PER_TURN = 64
+
+const NONE: readonly LoggedCommit[] = []
 
 /** What a watch asked for. */
 interface Wanted {
@@ -81,7 +83,7 @@ export class Watches {
     /** Skips commits that have nothing for this watch. @returns false if there is something for it to do */
     const passes = (): boolean => {
       for (;;) {
-        if (ended() || at < this.#log.floor) return false
+        if (ended() || at < this.#log.floor || this.#log.older?.isDue(at)) return false
         const commit = this.#log.after(at, wanted.kinds)
         if (commit === null) return true
         if (commit.writes.some((write) => wants(wanted, write))) return false
@@ -92,15 +94,17 @@ export class Watches {
     while (!ended()) {
       if (at < this.#log.floor || at > this.#log.head)
         throw new SpoutError('Gone', { revision: at < 0 ? from : this.#revision(at) })
-      const commit = this.#log.after(at, wanted.kinds)
-      if (commit !== null) {
-        for (const change of this.#decoder.changes(commit)) {
-          if (!wants(wanted, writeOf(change))) continue
-          yield change
-          if (ended()) return
+      const due = this.#log.older?.isDue(at) ? await this.#log.older.load(at) : this.#next(at, wanted)
+      if (due.length > 0) {
+        for (const commit of due) {
+          for (const change of this.#decoder.changes(commit)) {
+            if (!wants(wanted, writeOf(change))) continue
+            yield change
+            if (ended()) return
+          }
+          at = commit.sequence
+          if (++commits % COMMITS_PER_TURN === 0) await nextTurn()
         }
-        at = commit.sequence
-        if (++commits % COMMITS_PER_TURN === 0) await nextTurn()
       } else if (bookmarkDue) {
         bookmarkDue = false
         yield { type: 'bookmark', revision: this.#revision(at) }
@@ -108,6 +112,11 @@ export class Watches {
         bookmarkDue = (await sleeper.sleep(passes)) === 'quiet'
       }
     }
+  }
+
+  #next(at: number, { kinds }: Wanted): readonly LoggedCommit[] {
+    const commit = this.#log.after(at, kinds)
+    return commit === null ? NONE : [commit]
   }
 
   #revision = (sequence: number) => formatRevision(this.#storeId, sequence)

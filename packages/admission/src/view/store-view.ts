@@ -80,7 +80,7 @@ export class StoreView implements ModelView {
   async caughtUp(revision: Revision): Promise<void> {
     if (this.#seen.has(revision)) return
     // The watch will pass the newest revision. It will never pass one from before this view was opened.
-    const newest = await this.#store.revision()
+    const newest = await this.#store.revision(revision)
     if (!this.#seen.has(revision) && !this.#seen.has(newest)) await this.#wait(newest)
   }
 

@@ -8,6 +8,8 @@ export interface StoreFixture {
   /** Closes the store and opens its data again; absent when nothing outlives it. */
   readonly reopen?: () => Promise<Store>
   readonly dispose: () => Promise<void>
+  /** Leases outlive it, since other processes may use the store. */
+  readonly keepsLeases?: boolean
 }
 
 export interface StoreSettings {
@@ -20,6 +22,7 @@ export interface StoreSettings {
 /** The store of one test, with helpers. */
 export interface Subject {
   readonly store: Store
+  readonly keepsLeases: boolean
   /** Ends the watches of this test. */
   readonly ending: AbortController
   /** The time of leases. */
@@ -43,6 +46,7 @@ export function subjectOf(
     store.watch({ from, kinds, scope, signal: ending.signal })[Symbol.asyncIterator]()
   return {
     store,
+    keepsLeases: fixture.keepsLeases ?? false,
     ...around,
     watch,
     changesSince: async (from) => (await untilBookmark(watch(from))).map(describeChange),

@@ -66,8 +66,8 @@ export class LeasedStore implements Store {
     return this.#store.watch(options)
   }
 
-  revision(): Promise<Revision> {
-    return this.#store.revision()
+  revision(atLeast?: Revision): Promise<Revision> {
+    return this.#store.revision(atLeast)
   }
 
   compact(revision: Revision): Promise<void> {

@@ -1,6 +1,7 @@
 import { SpoutError } from '@spout/model'
 import { type Clock, systemClock } from '@spout/runtime'
 import { ChangeLog, type LoggedCommit, type LogReader, type Retention } from '../change-log.ts'
+import { GroupCommit, type Settled } from '../group-commit.ts'
 import type { Lease } from '../leases/leases.ts'
 import { LocalLeases } from '../leases/local-leases.ts'
 import { type PlannedWrite, planWrite, planWrites, wholeWrite } from '../planned-write.ts'
@@ -22,7 +23,6 @@ import { Watches } from '../watches.ts'
 import { inUse } from './connection.ts'
 import { claimFile } from './file-claim.ts'
 import { FileReader } from './file-reader.ts'
-import { GroupCommit, type Settled } from './group-commit.ts'
 import { LargeObjects } from './large-objects.ts'
 import { reasonOf } from './sqlite-error.ts'
 import type { ObjectRow } from './statements.ts'
@@ -279,6 +279,7 @@ export class SqliteStore implements Store {
     const head = () => this.#head
     const floor = () => this.#state.floor
     return {
+      older: null,
       get head() {
         return head()
       },

@@ -134,8 +134,8 @@ async function writeChange<K extends Kind>(
     if (!isAdmin(principal) && change.scope !== principal.projectId) return
     return write(() => ({ type: 'DELETED', object: { id: change.ref.id }, revision: change.revision }))
   }
-  // The view knows only the newest revisions, so wait for the store's newest, which includes this change.
-  await context.view.caughtUp(await context.store.revision())
+  // The view knows only the newest revisions, so wait for one that includes this change.
+  await context.view.caughtUp(await context.store.revision(change.object.revision))
   return write(() => {
     const object = context.view.get(kind, change.object.id)?.value
     // The object was deleted meanwhile. A line about that follows.
