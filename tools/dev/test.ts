@@ -5,6 +5,7 @@ import path from 'node:path'
 import {
   ensureCloudProviderOpenstack,
   ensureGatewayConformance,
+  ensureHelm,
   ensureKubernetes,
   FIGURES_VARIABLE,
   faultTable,
@@ -76,13 +77,16 @@ export const test: Verb = {
     const wanted = (chosen.length > 0 ? chosen : KINDS).flatMap((kind) => PROJECTS_OF[kind])
     const projects = wanted.toSorted((a, b) => Number(needsKubernetes(a)) - Number(needsKubernetes(b)))
     // It is built while tests run that do not need it. With a filter, tests that need a cluster build it themselves.
-    const kubernetes = filters.length === 0 && projects.some(needsKubernetes) ? buildKubernetes() : null
+    const buildsFirst = filters.length === 0 && projects.some(needsKubernetes)
+    const helm = buildsFirst ? buildHelm() : null
+    const kubernetes = buildsFirst ? buildKubernetes() : null
     const checks = given.every((arg) => arg === '--times') ? await runChecks() : []
     const first: FileOutcome[] = []
     for (const project of projects) {
       if (needsKubernetes(project)) await kubernetes
       first.push(...(await runProject(project, filters, runId, times)))
     }
+    await helm
     const passedAlone = await runAgain(first.filter(hasFailed), runId)
     const left = await leftovers(before, runId)
     // A kind without a test that the changes can break is in order.
@@ -132,11 +136,18 @@ function printFailures(failed: readonly FileOutcome[], passedAlone: ReadonlySet<
 }
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('')
 
+const say = (line: string) => void process.stdout.write(`${line}\n`)
 const needsKubernetes = (project: string): boolean => ON_KUBERNETES.includes(project)
+
+/** Only the chart's tests need it, and wait for it. Does not throw: when it fails, they build it again and fail. */
+const buildHelm = (): Promise<void> =>
+  ensureHelm({ say }).then(
+    () => {},
+    (error: unknown) => say(`Helm could not be built: ${String(error)}`),
+  )
 
 /** Does not throw: when it fails, the tests that need a cluster fail. */
 async function buildKubernetes(): Promise<void> {
-  const say = (line: string) => void process.stdout.write(`${line}\n`)
   try {
     await ensureKubernetes({ say })
     await ensureCloudProviderOpenstack({ say })
