@@ -41,12 +41,12 @@ export interface ControllerContext extends GatewayControllerOptions {
   readonly departed: Set<string>
   /** Hosts that the control plane refused, by Gateway. */
   readonly refusedHosts: Map<string, readonly RefusedHost[]>
-  /** Routes beyond the project's quota, by Gateway. */
+  /** Routes beyond the project's quota, or the limit of a listener, by Gateway. */
   readonly tooMuch: Map<string, TooMuch>
   /** Queues the status of a Gateway. */
   readonly addStatusOf: (gateway: string) => void
-  /** Queues the routes of a Gateway. */
-  readonly addRoutesOf: (gateway: string) => void
+  /** Queues the routes of a Gateway: all, or those with these UIDs. */
+  readonly addRoutesOf: (gateway: string, uids?: ReadonlySet<string>) => void
   /** Queues a Gateway if it is ours. */
   readonly addUnit: (gateway: string) => void
   /** Queues a Gateway that is no longer ours, to clean up after it. */

@@ -17,9 +17,10 @@ import type { Gateway } from '../objects/gateway.ts'
 import { authoritiesOfPolicy } from '../to-model/backends/backend-tls.ts'
 import type { CompiledGateway } from '../to-model/gateways/compile-gateway.ts'
 import { GatewayCompilation, type StaleParts } from '../to-model/gateways/gateway-compilation.ts'
+import { BEYOND_LIMIT } from '../to-model/gateways/within-limit.ts'
 import type { GatewayOutcome } from '../write-back/gateway-status.ts'
 import { BackendPools } from './backend-pools.ts'
-import { type BroughtGateway, bringGateway } from './bring-gateway.ts'
+import { type BroughtGateway, bringGateway, type TooMuch } from './bring-gateway.ts'
 import type { ControllerContext } from './context.ts'
 import { surroundingsOf } from './options.ts'
 import { withAddresses } from './shown-addresses.ts'
@@ -139,7 +140,7 @@ export class GatewayBalancer {
     const { shown: brought, notMade, tooMuch } = outcome
     const shown = brought === null ? null : (known.get(brought.document.id) ?? brought)
     this.#tellHosts(key, shown, compiled)
-    this.#tellTooMuch(key, tooMuch)
+    this.#tellTooMuch(key, withBeyond(tooMuch, compiled.beyond))
     const progress =
       notMade ??
       (shown === null
@@ -181,14 +182,17 @@ export class GatewayBalancer {
   }
 
   /**
-   * Keeps the routes for which the quota has no room. If they have changed, queues the routes, whose statuses show it.
+   * Keeps the routes for which the quota, or a listener, has no room. If they have changed, queues those that have,
+   * whose statuses show it.
    */
   #tellTooMuch(key: string, now: BroughtGateway['tooMuch']): void {
     const { tooMuch, addRoutesOf } = this.#context
-    if (isDeepStrictEqual(tooMuch.get(key), now)) return
+    const before = tooMuch.get(key)
+    if (isDeepStrictEqual(before, now)) return
     if (now === undefined) tooMuch.delete(key)
     else tooMuch.set(key, now)
-    addRoutesOf(key)
+    const [was, is] = [before, now].map((one) => one?.uids ?? new Set<string>())
+    addRoutesOf(key, before?.message === now?.message ? was!.symmetricDifference(is!) : was!.union(is!))
   }
 
   /**
@@ -201,6 +205,12 @@ export class GatewayBalancer {
     return refused === null ? [] : [nameRefused(refused.name, 'spec', refused.reason)]
   }
 }
+
+/** Routes beyond a listener's limit are not served either. */
+const withBeyond = (tooMuch: TooMuch | undefined, beyond: ReadonlySet<string>): TooMuch | undefined =>
+  beyond.size === 0
+    ? tooMuch
+    : { uids: beyond.union(tooMuch?.uids ?? new Set<string>()), message: tooMuch?.message ?? BEYOND_LIMIT }
 
 const programmedSince = ({ status }: Gateway): string | null => {
   const found = status?.conditions?.find(({ type }) => type === 'Programmed')

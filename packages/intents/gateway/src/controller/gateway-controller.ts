@@ -9,6 +9,7 @@ import {
   type LoadBalancerChange,
   queueOwners,
   Restoration,
+  uidOf,
 } from '@spout/connector'
 import { done, type Outcome } from '@spout/runtime'
 import { routeIdOf } from '../objects/route.ts'
@@ -77,8 +78,11 @@ export class GatewayController {
       refusedHosts: new Map(),
       tooMuch: new Map(),
       addStatusOf: (key) => this.#telling.add('gateway-status', key),
-      addRoutesOf: (key) => {
-        for (const route of this.#context.routes.ofGateway(key)) this.#objects.addRoute(route)
+      addRoutesOf: (key, uids) => {
+        for (const id of this.#context.routes.ofGateway(key)) {
+          const route = uids === undefined ? undefined : options.cluster.route(id)
+          if (route === undefined || uids?.has(uidOf(route)) === true) this.#objects.addRoute(id)
+        }
       },
       addUnit: (key) => this.#objects.lookAtGateway(key),
       addLeaving: (key) => this.#loop.add('leave', key),

@@ -40,6 +40,7 @@ import { dnsNamesOf } from './dns-names.ts'
 import { GatewayParts } from './gateway-parts.ts'
 import { infrastructureOf } from './infrastructure.ts'
 import { partOf } from './route-part.ts'
+import { withinLimit } from './within-limit.ts'
 
 /** The facts about the cluster and the project by which a Gateway is compiled. */
 export interface GatewaySurroundings extends BackendSurroundings, ListenerSurroundings {
@@ -87,6 +88,8 @@ export interface CompiledGateway {
   readonly nameNotices: readonly Refusal[]
   /** The pools that have no room for all endpoints. The Gateway is served nevertheless. */
   readonly crowded: readonly Refusal[]
+  /** UIDs of the routes that are left out, because a listener would have too many. */
+  readonly beyond: ReadonlySet<string>
 }
 
 /** What is worked out of a Gateway before its routes: a change of routes alone keeps it. */
@@ -151,10 +154,13 @@ export function compiledOf(
   const refused = 'refused' in request ? request.refused : parametersOf(gateway)
   // A Gateway without a usable listener of its own is not accepted, and then its ListenerSets are not served either.
   if (refused !== null || 'refused' in request || !parents.own.listeners.some(isUsable))
-    return { listeners, sets, refused, wanted: null, unresolved, nameNotices: [], crowded: [] }
+    return { listeners, sets, refused, wanted: null, unresolved, nameNotices: [], crowded: [], beyond: new Set() }
   const usable = allListeners(parents).filter(isUsable)
   const names = dnsNamesOf(gateway, usable, parts.names(), surroundings.domains)
-  const pools = [...poolsOf(usable, parts, surroundings), ...sharedPools(parts.allShares(), surroundings)]
+  const { listeners: contents, beyond, unused } = withinLimit(listenerContents(usable, parts), () => parts.objects())
+  const pools = [...poolsOf(usable, parts, surroundings), ...sharedPools(parts.allShares(), surroundings)].filter(
+    ({ pool }) => !unused.has(pool.name),
+  )
   const { tags, annotations } = infrastructureOf(gateway)
   const loadBalancerClass = surroundings.loadBalancerClassOf?.(gateway) ?? null
   const content: LoadBalancerContent = {
@@ -167,13 +173,14 @@ export function compiledOf(
       [ownerAnnotation('gateway', uidOf(gateway))]: keyOf(gateway),
     }),
     pools: pools.map(({ pool }) => pool),
-    listeners: listenerContents(usable, parts),
+    listeners: contents,
     ...names.published,
   }
   return {
     ...{ listeners, sets, refused: null, unresolved },
     wanted: { request: { ...request.value, ...(loadBalancerClass !== null && { loadBalancerClass }) }, content },
     nameNotices: names.notices,
+    beyond,
     crowded: pools.flatMap(({ pool: { name, protocol }, leftOut }) =>
       leftOut === 0 ? [] : [someEndpointsLeftOut(shown(name), protocol, 'spec')],
     ),

@@ -78,6 +78,11 @@ export class GatewayParts {
       this.#sorted.set(one, withChanged(this.#sorted.get(one) ?? [], left, routes.get(one) ?? []))
   }
 
+  /** The routes in the cluster, in no particular order. */
+  *objects(): Generator<RouteObject> {
+    for (const { route } of this.#ofRoute.values()) yield route
+  }
+
   attachedAt(listener: JudgedListener): number {
     return this.#attached.get(listener) ?? 0
   }
