@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { customResourceDefinitions } from '@spout/custom-resources'
 import {
+  checkoutShell,
   documented,
   type KubernetesApiError,
   KubernetesCluster,
   Lab,
   LONGEST_BUILD_MS,
   must,
+  TypedPage,
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { installGatewayApi } from '../../../intents/gateway/src/testing/install-gateway-api.fixture.ts'
 
 /** The policies as the real API server decides by them. */
-
-const FILE = path.join(import.meta.dirname, '../../../../deploy/kubernetes/management-cluster.yaml')
 
 const PAGE = 'management-cluster.md'
 
@@ -31,7 +31,9 @@ beforeAll(async () => {
   await api.create('/api/v1/namespaces', { metadata: { name: 'platform' } })
   await api.create('/api/v1/namespaces', { metadata: { name: 'bare', labels: { 'spout.dev/tenant': 'b' } } })
   await must([...cluster.kubectl, 'apply', '--filename', '-'], { input: documented(PAGE, 'kind: Namespace') })
-  await must([...cluster.kubectl, 'apply', '--filename', FILE])
+  const page = new TypedPage(PAGE, checkoutShell({ lab, cluster }))
+  await page.type('kubectl apply')
+  expect(page.left).toEqual([])
   const isActive = async (one: Case) => (await refusalOf(one, 'bare')) !== null
   await waitFor(async () => (await Promise.all(GOOD.map(isActive))).every(Boolean), {
     what: 'the policies to be in force',

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { documentedCommands } from '@spout/testkit/documented-commands'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { buildProgram } from '../../program.ts'
@@ -56,18 +57,17 @@ spec:
 `
 
 it('says what is taken, what differs and what would be lost, as the documentation shows it', async () => {
-  expect(await run('-f', written('shop.yaml', SHOP), '--dry-run')).toBe(`\
-Ingresses: 1. Addresses, one for each namespace and class: 1.
-      0 with paths that would answer 503
-      1 served without something that they say
-      0 served with a difference
-      0 served as before
-
-shop/web, class nginx: served without something that they say
-  lost    limit-rate: bandwidth is not limited by response.
-  differs spec.tls: plain HTTP is served, too, and not redirected: add ssl-redirect: "true"
-  taken   app-root: requests for \`/\` are redirected there (302)
-`)
+  const COMMAND = 'spout import ingress-nginx '
+  const typed = documentedCommands('ingress.md').filter(({ command }) => command.startsWith(COMMAND))
+  expect(typed).toHaveLength(1)
+  for (const { command, printed } of typed) {
+    const words = command.slice(COMMAND.length).split(' ')
+    expect(words).toContain('shop.yaml')
+    const file = written('shop.yaml', SHOP)
+    const said = await run(...words.map((word) => (word === 'shop.yaml' ? file : word)))
+    expect(said).toBe(`${printed.join('\n')}\n`)
+    expect(await run('-f', file, '--dry-run')).toBe(said)
+  }
 })
 
 it('prints Gateway API objects, also of a List of kubectl', async () => {

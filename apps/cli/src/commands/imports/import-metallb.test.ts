@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { documentedCommands } from '@spout/testkit/documented-commands'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildProgram } from '../../program.ts'
 
@@ -40,6 +41,34 @@ it('prints the objects of files and directories, and writes nothing', async () =
   expect(text).toContain(
     `${path.join(directory, 'as-kubectl-prints.yml')}, document 2: ConfigMap config: is no configuration`,
   )
+})
+
+/** What docs/migrating-from-metallb.md converts. */
+const DOCUMENTED = `
+apiVersion: metallb.io/v1beta1
+kind: IPAddressPool
+metadata: { name: public, namespace: metallb-system }
+spec: { addresses: [198.51.100.200-198.51.100.210] }
+---
+apiVersion: metallb.io/v1beta1
+kind: L2Advertisement
+metadata: { name: public, namespace: metallb-system }
+spec: { ipAddressPools: [public] }
+`
+
+it('prints what the documentation shows', async () => {
+  const COMMAND = 'spout import metallb '
+  const file = path.join(directory, 'metallb.yaml')
+  writeFileSync(file, DOCUMENTED)
+  const typed = documentedCommands('migrating-from-metallb.md')
+  expect(typed).toHaveLength(1)
+  for (const { command, printed } of typed) {
+    expect(command).toMatch(new RegExp(`^${COMMAND}`))
+    const words = command.slice(COMMAND.length).split(' ')
+    const said = await run(...words.map((word) => (word === 'metallb.yaml' ? file : word)))
+    expect(said.replaceAll(file, 'metallb.yaml')).toBe(`${printed.join('\n')}\n`)
+  }
+  rmSync(file)
 })
 
 it('names file, document and field of what it cannot read', async () => {
