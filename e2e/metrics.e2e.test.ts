@@ -29,8 +29,11 @@ beforeAll(async () => {
 })
 afterAll(() => system?.destroy())
 
-const get = (of: ShownLoadBalancer, port: number, path: string) =>
-  system.lab.must('client', ['curl', '-sf', '--max-time', '10', `http://${vipOf(of)}:${port}${path}`])
+/** How long an answer is waited for that is not to come. */
+const SILENCE_S = 3
+
+const get = (of: ShownLoadBalancer, port: number, path: string, seconds = 10) =>
+  system.lab.must('client', ['curl', '-sf', '--max-time', `${seconds}`, `http://${vipOf(of)}:${port}${path}`])
 
 /** The value of a figure; undefined for one that is not told. */
 const valueIn = (text: string, figure: string): number | undefined => {
@@ -63,7 +66,8 @@ it('answers clients of its allowed ranges alone', async () => {
   const reaches = () => get(shop, 9100, '/metrics').then(Boolean, () => false)
   await system.api(acme, 'PATCH', place, { allowedCidrs: ['192.0.2.0/24'] })
   await system.active(acme, shop.id)
-  expect(await reaches()).toBe(false)
+  // Whoever is not let in gets no answer.
+  await expect(get(shop, 9100, '/metrics', SILENCE_S)).rejects.toThrow('exit 28')
   await system.api(acme, 'PATCH', place, { allowedCidrs: [CLIENTS] })
   await system.active(acme, shop.id)
   await waitFor(reaches, { what: 'figures' })

@@ -48,9 +48,9 @@ beforeAll(async () => {
 afterAll(() => system?.destroy())
 
 /** Asks by a name. curl trusts the test's authority alone, so a `200` is from the member that has the name. */
-async function ask(name: string): Promise<string> {
+async function ask(name: string, seconds = 10): Promise<string> {
   const { code, stdout } = await system.lab.run('client', [
-    ...['curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', '--max-time', '10'],
+    ...['curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', '--max-time', `${seconds}`],
     ...['--cacert', path.join(system.lab.directory, 'ca.pem'), '--resolve', `${name}:443:${vipOf(edge)}`],
     `https://${name}/`,
   ])
@@ -69,7 +69,8 @@ it('a listener lets in its allowed sources alone', async () => {
   const allow = (allowedCidrs: readonly string[] | null) =>
     system.api(acme, 'PATCH', `/load-balancers/${edge.id}/listeners/${id}`, { allowedCidrs })
   await allow(['192.0.2.0/24'])
-  await waitFor(async () => (await ask('shop.example.com')) !== '200', { what: 'the client to be kept out' })
+  // Whoever is not let in gets no answer.
+  await waitFor(async () => (await ask('shop.example.com', 3)) !== '200', { what: 'the client to be kept out' })
   await allow([`${CLIENT}/32`])
   await waitFor(async () => (await ask('shop.example.com')) === '200', { what: 'the client to be let in' })
 })
