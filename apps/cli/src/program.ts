@@ -17,6 +17,7 @@ import { addDomainClaim } from './commands/nouns/domain-claim.ts'
 import { addNoun } from './commands/nouns/noun-command.ts'
 import { addQuota } from './commands/nouns/quota.ts'
 import { addPlan } from './commands/plan/plan.ts'
+import { addStoreMigrate } from './commands/store/store-migrate.ts'
 import { addTop } from './commands/top/top.ts'
 import { collection, completeLoadBalancer, completeNetwork, completeOwned, completeToken } from './nouns/collection.ts'
 import type { Noun } from './nouns/noun.ts'
@@ -68,6 +69,7 @@ export function buildProgram(context: CommandContext): Command {
   addRebalance(program, context)
   addVip(program, context)
   addTop(program, context)
+  addStoreMigrate(program, context)
   addExplain(program, context)
   addPlan(program, context)
   addImport(program, context)

@@ -7,6 +7,7 @@ import { dnsSection, domainsSection } from './config/domains.ts'
 import { keystoneSection } from './config/keystone.ts'
 import { kubernetesSection } from './config/kubernetes.ts'
 import { section, tcpPort } from './config/section.ts'
+import { storeSection } from './config/store.ts'
 
 const requiredSettingsShape = Object.fromEntries(
   CONFIGURED_ANNOUNCERS.flatMap(({ settings }) => requiredSettings(settings)).map(({ field, schema }) => [
@@ -28,9 +29,7 @@ export const controlPlaneConfig = z.strictObject({
     /** Names and addresses that agents connect to. The server's certificate is issued for them. */
     names: z.array(z.string().min(1).max(253)).min(1).default(['localhost', '127.0.0.1']),
   }).prefault({}),
-  store: section({
-    engine: z.enum(['sqlite', 'memory']).default('sqlite'),
-  }).prefault({}),
+  store: storeSection,
   admin: section({
     user: z.string().min(1).max(64).default('admin'),
     /**

@@ -4,6 +4,7 @@ import type { Logger } from '@spout/runtime/logger'
 import type { SealingKeys } from '@spout/runtime/sealing-keys'
 import { LeasedStore, MemoryStore, SqliteStore, type Store } from '@spout/store'
 import type { ControlPlaneConfig } from './config.ts'
+import { postgresSettings } from './postgres-settings.ts'
 import { openSealingKeys } from './sealing-keys.ts'
 
 /** The model: its store, its view in memory, and the only way to write it. */
@@ -48,7 +49,16 @@ export async function openModelStore(config: ControlPlaneConfig, opened: Store, 
  * The store that the configuration names.
  * @throws SpoutError StoreUnavailable
  */
-export const openStore = async (config: ControlPlaneConfig): Promise<Store> =>
-  config.store.engine === 'memory'
-    ? new MemoryStore()
-    : SqliteStore.open({ path: path.join(config.stateDirectory, 'spout.db') })
+export async function openStore({ store, stateDirectory }: ControlPlaneConfig): Promise<Store> {
+  switch (store.engine) {
+    case 'memory':
+      return new MemoryStore()
+    case 'sqlite':
+      return SqliteStore.open({ path: path.join(stateDirectory, 'spout.db') })
+    case 'postgres': {
+      // Its client is loaded only where it is used.
+      const { PostgresStore } = await import('@spout/store/postgres')
+      return PostgresStore.open({ database: postgresSettings(store) })
+    }
+  }
+}
