@@ -40,6 +40,7 @@ export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   'route-change': ['route-change', 'route-change-cost'],
   routes: ['l7-routes', 'l7-routes-envoy', 'route-memory', 'route-memory-two'],
   'store-writes': ['store-writes'],
+  'store-writes-postgres': ['store-writes-postgres'],
   'tls-change': ['tls-change'],
   'tls-handshakes': ['tls-handshakes-1', 'tls-handshakes-1000'],
 }
