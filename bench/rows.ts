@@ -19,6 +19,7 @@ export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   'gateway-scale': ['gateway-scale'],
   'gateway-traffic': ['gateway-traffic'],
   helper: ['helper-nft-bulk-load', 'helper-nft-one-change-p50', 'helper-nft-one-change-p99'],
+  'image-size': ['image-size'],
   'ingress-tls-rotation': ['ingress-tls-rotation'],
   'kube-memory': ['kube-memory'],
   'kubernetes-apiserver-cost': ['apiserver-cost'],

@@ -1,8 +1,9 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { must, productUnit, run, writeProgram } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { IMAGE } from '../release/image/description.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 /** Bits of the capabilities that units name: linux/capability.h. */
@@ -44,4 +45,31 @@ test('the agent gives up whatever its unit does not grant, before it begins', as
 test('a program that there is none of is named', async () => {
   const { code, stderr } = await run(['sh', entrypoint, 'web'])
   expect([code, stderr]).toEqual([2, "spout: 'web' is none of control-plane, agent, connector, cli\n"])
+})
+
+test('the agent is not started without root', async () => {
+  const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--']
+  const { code, stderr } = await run([...asNobody, 'sh', path.join(ROOT, IMAGE.entrypointSource), 'agent'])
+  expect([code, stderr]).toEqual([2, 'spout: the agent needs root: run its container with user 0\n'])
+})
+
+test('the image starts programs like the units, as the user of the manifests, and has what they need', () => {
+  const [unit, agent] = [productUnit('control-plane'), productUnit('agent')]
+  const script = readFileSync(path.join(ROOT, IMAGE.entrypointSource), 'utf8')
+  for (const [young, { nodeOptions }] of [
+    [/^young=(\d+)/m, unit],
+    [/= agent \] && young=(\d+)/, agent],
+  ] as const) {
+    const started = script.replaceAll(/\s+/g, ' ').replaceAll('$young', young.exec(script)?.[1] ?? '')
+    expect(started).toContain(`/node_modules/.bin/node" ${nodeOptions.join(' ')} `)
+  }
+  expect(script).toContain(`export MALLOC_ARENA_MAX=${unit.environment.MALLOC_ARENA_MAX}`)
+  const manifests = readFileSync(path.join(ROOT, 'deploy/kubernetes/spout.yaml'), 'utf8')
+  const users = new Set(Array.from(manifests.matchAll(/\brunAsUser: (\d+)/g), ([, user]) => Number(user)))
+  expect([...users].sort()).toEqual([0, IMAGE.user])
+  const page = readFileSync(path.join(ROOT, 'docs/installing.md'), 'utf8')
+  const named = [...page.matchAll(/^# apt-get install ([^.].*)$/gm)].flatMap(([, names = '']) => names.split(' '))
+  const needed = named.filter((name) => !/-dev$|^(npm|make|gcc|pkg-config)$/.test(name))
+  expect(needed.length).toBeGreaterThan(6)
+  expect(IMAGE.debianPackages).toEqual(expect.arrayContaining(needed))
 })

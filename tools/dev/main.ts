@@ -5,7 +5,9 @@ import { check } from './check.ts'
 import { down } from './down.ts'
 import { env } from './env.ts'
 import { golden } from './golden.ts'
+import { image } from './image.ts'
 import { inPlace, places } from './in.ts'
+import { packageVerb } from './package.ts'
 import { provenance } from './provenance.ts'
 import { sbom } from './sbom.ts'
 import { spout } from './spout.ts'
@@ -25,6 +27,8 @@ const VERBS: readonly Verb[] = [
   check,
   golden,
   add,
+  packageVerb,
+  image,
   sbom,
   provenance,
 ]

@@ -25,7 +25,7 @@ export interface Sources {
   /** Output of `npm sbom` for the lock file, including packages for tests. */
   readonly npm: Sbom
   readonly lockFile: LockFile
-  /** Packages of Debian 12 in the image, as its Dockerfile installs them. */
+  /** Packages of Debian 12 that the image is made of, without what those need. */
   readonly debianPackages: readonly string[]
   /** Sources of the native programs by path; each is listed with its SHA-256. */
   readonly nativeSources: ReadonlyMap<string, Uint8Array>
@@ -99,13 +99,3 @@ const debianPackage = (name: string): Component => ({
 /** RFC 9562 version 8: derived from a digest. */
 const uuidFrom = (hex: string): string =>
   [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-')
-
-/** Packages of the last `apt-get install` in a Dockerfile, which is that of the final image. */
-export function packagesOfImage(dockerfile: string): readonly string[] {
-  const last = dockerfile.slice(dockerfile.lastIndexOf('apt-get install'))
-  const [command = ''] = last.replaceAll('\\\n', ' ').split('&&')
-  return command
-    .split(/\s+/)
-    .slice(2)
-    .filter((word) => word !== '' && !word.startsWith('-'))
-}

@@ -2,7 +2,7 @@
  * The lab, and helpers to wait for and observe things. Only tests and the workbench (`tools/`) import it, never the
  * product.
  */
-export { bundled } from './bundles/bundled.ts'
+export { bundled, bundleOf } from './bundles/bundled.ts'
 export * from './documents/blocks.ts'
 export * from './documents/checkout-shell.ts'
 export * from './documents/page-shell.ts'

@@ -1,6 +1,6 @@
 import { NAMESPACE } from '../namespace.ts'
 
-/** The image, built from deploy/image/Dockerfile. An installation puts its own registry in front. */
+/** The image that `./dev image` builds. An installation puts its own registry in front. */
 export const IMAGE = 'spout:0.1.0'
 /** The audience of our service accounts' tokens. The API server accepts no token for it. */
 export const AUDIENCE = 'spout.dev'

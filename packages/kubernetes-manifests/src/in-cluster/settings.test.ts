@@ -1,8 +1,7 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { readCommandLine } from '@spout/runtime/command-line'
-import { productUnit } from '@spout/testkit'
 import { expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import type { z } from 'zod'
@@ -24,8 +23,6 @@ import {
   STATUS_TOKEN_FILE,
 } from './names.ts'
 import { SETTINGS } from './settings.ts'
-
-const ROOT = path.join(import.meta.dirname, '../../../..')
 
 /** The settings as the program reads them. */
 function read<S extends z.ZodType>(schema: S, program: keyof typeof SETTINGS): z.output<S> {
@@ -75,27 +72,4 @@ it('the shares of tenants that the agents’ settings show are the defaults of t
   expect(shares).toEqual(shown.shares)
   expect(haproxy).toMatchObject(shown.haproxy)
   expect(checks).toMatchObject(shown.checks)
-})
-
-it('the image starts programs like the units, and has what they need', () => {
-  const [unit, agent] = [productUnit('control-plane'), productUnit('agent')]
-  const entrypoint = readFileSync(path.join(ROOT, 'deploy/image/entrypoint.sh'), 'utf8')
-  for (const [young, { nodeOptions }] of [
-    [/^young=(\d+)/m, unit],
-    [/= agent \] && young=(\d+)/, agent],
-  ] as const) {
-    const started = entrypoint.replaceAll(/\s+/g, ' ').replaceAll('$young', young.exec(entrypoint)?.[1] ?? '')
-    expect(started).toContain(`/node_modules/.bin/node" ${nodeOptions.join(' ')} `)
-  }
-  expect(entrypoint).toContain(`export MALLOC_ARENA_MAX=${unit.environment.MALLOC_ARENA_MAX}`)
-  const dockerfile = readFileSync(path.join(ROOT, 'deploy/image/Dockerfile'), 'utf8')
-  expect(dockerfile).toContain('"/opt/spout/deploy/image/entrypoint.sh"]')
-  const page = readFileSync(path.join(ROOT, 'docs/installing.md'), 'utf8')
-  const debian = [...page.matchAll(/^# apt-get install (.*)$/gm)].flatMap(([, names = '']) => names.split(' '))
-  expect(debian.length).toBeGreaterThan(8)
-  for (const name of debian) expect(dockerfile).toContain(name)
-  const installed = /^(?:RUN|#) (npm ci .*rebuild \S+)/m
-  expect(installed.exec(dockerfile)?.[1]).toBe(installed.exec(page)?.[1])
-  for (const [, source = ''] of dockerfile.matchAll(/^COPY ([^-\s]\S*) /gm))
-    expect(existsSync(path.join(ROOT, source))).toBe(true)
 })

@@ -180,7 +180,8 @@ const agent: KubernetesObject = {
         // A rolling update goes on to the next node only when this node could take over its addresses.
         readinessProbe: { ...probe('/readyz', AGENT_METRICS_PORT, undefined, '127.0.0.1'), periodSeconds: 5 },
         resources: { requests: { cpu: '100m', memory: '96Mi' } },
-        securityContext: { privileged: true },
+        // The image's own user is another one: no other program needs root.
+        securityContext: { privileged: true, runAsUser: 0 },
       },
       pod: {
         hostNetwork: true,

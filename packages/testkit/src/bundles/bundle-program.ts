@@ -44,6 +44,8 @@ async function bundle(
   const seen = new Set<string>()
   const bundling = await rolldown({
     input: entry,
+    // Comments in the bundle name sources relative to it: they must not depend on where this was started.
+    cwd: THIS_CHECKOUT,
     platform: 'node',
     // This and `minify` take calls away whose result nobody uses, but whose error somebody catches.
     treeshake: false,

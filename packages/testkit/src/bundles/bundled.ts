@@ -14,8 +14,11 @@ const BUILD_PROGRAM = path.join(import.meta.dirname, 'bundle-program.ts')
  * @returns the file to start in its place
  * @throws Error with the bundler's message
  */
-export function bundled(entry: string): string {
-  if (process.env['SPOUT_PROGRAMS'] === 'sources') return entry
+export const bundled = (entry: string): string =>
+  process.env['SPOUT_PROGRAMS'] === 'sources' ? entry : bundleOf(entry)
+
+/** The same, whatever the environment says: packages contain bundles. */
+export function bundleOf(entry: string): string {
   const built = upToDate(entry)
   if (built !== null) return built
   const directory = bundlesOf(entry)
