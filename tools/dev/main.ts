@@ -9,6 +9,7 @@ import { image } from './image.ts'
 import { inPlace, places } from './in.ts'
 import { packageVerb } from './package.ts'
 import { provenance } from './provenance.ts'
+import { release } from './release.ts'
 import { sbom } from './sbom.ts'
 import { spout } from './spout.ts'
 import { test } from './test.ts'
@@ -29,6 +30,7 @@ const VERBS: readonly Verb[] = [
   add,
   packageVerb,
   image,
+  release,
   sbom,
   provenance,
 ]
