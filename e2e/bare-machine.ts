@@ -35,7 +35,9 @@ async function bareDebian(): Promise<string> {
   const unfinished = path.join(cache, 'unfinished')
   rmSync(unfinished, { recursive: true, force: true })
   const download = `chroot "$1" apt-get install -qq -y --no-install-recommends --download-only ${needed.join(' ')}`
-  const more = ['--skip=cleanup/apt', `--customize-hook=${download}`]
+  // The installer of Debian writes this file.
+  const hosts = `printf '127.0.0.1 localhost\\n::1 localhost\\n' > "$1/etc/hosts"`
+  const more = ['--skip=cleanup/apt', `--customize-hook=${hosts}`, `--customize-hook=${download}`]
   await debianTree(unfinished, { variant: 'apt', packages: INSTALLED, epochSeconds: 0, more })
   renameSync(unfinished, tree)
   return tree
