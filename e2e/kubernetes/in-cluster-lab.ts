@@ -4,6 +4,7 @@ import {
   bundled,
   Caller,
   checkoutShell,
+  ensureHelm,
   type Kubernetes,
   KubernetesCluster,
   Lab,
@@ -25,10 +26,11 @@ export const WORKERS = ['worker1', 'worker2'] as const
 const SPOUT = 'spout'
 
 /**
- * A cluster whose nodes are on the fabric, reachable by clients, and without Spout: everything of Spout comes from
- * `spout.yaml`, by the commands of the page. Programs are started by the image's own entry point.
+ * A cluster whose nodes are on the fabric, reachable by clients, and without Spout: everything of Spout comes from the
+ * chart, by the commands of the page. Programs are started by the image's own entry point.
  */
 export async function startInClusterLab() {
+  const helm = await ensureHelm()
   const lab = await Lab.create()
   const image = makeImage(lab)
   const cluster = await KubernetesCluster.start(lab, {
@@ -45,8 +47,9 @@ export async function startInClusterLab() {
   })
   // A checkout on a machine outside the cluster, whose loopback addresses are its own.
   const shell = checkoutShell({
-    ...{ lab, cluster, place: 'node1', env: PRODUCT_ENVIRONMENT },
-    programs: { node: [process.execPath], spout: [process.execPath, SPOUT_COMMAND] },
+    ...{ lab, cluster, place: 'node1' },
+    env: { ...PRODUCT_ENVIRONMENT, HELM_CACHE_HOME: path.join(lab.directory, 'helm') },
+    programs: { helm: [helm], node: [process.execPath], spout: [process.execPath, SPOUT_COMMAND] },
   })
   const kubectl = (...words: readonly string[]) => must([...cluster.kubectl, ...words])
   const pods = (component: string) => cluster.pods(`app.kubernetes.io/component=${component}`, SPOUT)

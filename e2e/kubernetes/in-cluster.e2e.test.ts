@@ -1,6 +1,15 @@
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { documented, type Kubernetes, must, productUnit, recordFault, run, waitFor } from '@spout/testkit'
+import {
+  documented,
+  type Kubernetes,
+  LONGEST_BUILD_MS,
+  must,
+  productUnit,
+  recordFault,
+  run,
+  waitFor,
+} from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type InClusterLab, startInClusterLab, WORKERS } from './in-cluster-lab.ts'
 import { withoutFigures } from './page-lines.ts'
@@ -12,9 +21,12 @@ let lab: InClusterLab
 beforeAll(async () => {
   lab = await startInClusterLab()
   lab.page.leaveOut('docker', 'there is neither a container engine nor a registry; the lab has what both would bring')
-}, 900_000)
+  for (const withoutHelm of ['sed', 'kubectl apply --filename spout.yaml'])
+    lab.page.leaveOut(withoutHelm, 'the chart is installed; its objects are those of the file (chart.contract.test.ts)')
+}, LONGEST_BUILD_MS)
 afterAll(() => lab?.destroy())
 
+const nameOf = ({ metadata }: Kubernetes.Pod): string => metadata.name
 const nodeAddress = (name: string): string => lab.cluster.node(name).addresses[0]
 
 /** Types a command of the page until it prints what the page shows, but for figures. */
@@ -58,9 +70,8 @@ interface ShownMembers extends Kubernetes.KubernetesObject {
 }
 
 describe('Spout in the cluster that it serves', () => {
-  it('comes up by kubectl apply alone: nobody hands a token to anybody', async () => {
-    await lab.page.type('sed')
-    await lab.page.type('kubectl apply --filename spout.yaml')
+  it('comes up by helm install alone: nobody hands a token to anybody', async () => {
+    await lab.page.type('helm install')
     for (const [component, count] of [
       ['control-plane', 1],
       ['configuration', 1],
@@ -68,8 +79,8 @@ describe('Spout in the cluster that it serves', () => {
       ['agent', WORKERS.length],
     ] as const)
       await lab.ready(component, count)
-    const secrets = await lab.cluster.api.list('/api/v1/namespaces/spout/secrets')
-    expect(secrets.items).toEqual([])
+    const secrets = await lab.cluster.api.list<{ readonly type: string }>('/api/v1/namespaces/spout/secrets')
+    expect(secrets.items.filter(({ type }) => type !== 'helm.sh/release.v1')).toEqual([])
     // It does not run as root.
     expect(statSync(path.join(lab.volume, 'spout.db')).uid).toBe(10_001)
   })
@@ -135,8 +146,12 @@ describe('Spout in the cluster that it serves', () => {
   })
 
   it('rights for Gateway API are given by the command of the page', async () => {
-    const { said } = await lab.page.type('kubectl apply --filename deploy/kubernetes/connector-gateways-access.yaml')
-    expect(said).toMatch(/^clusterrole\.rbac\.authorization\.k8s\.io\/\S+ (created|configured)$/m)
+    const names = async () => (await lab.cluster.pods('app.kubernetes.io/name=spout', 'spout')).map(nameOf).sort()
+    const before = await names()
+    await lab.page.type('helm upgrade')
+    await lab.kubectl('get', 'clusterrole', 'spout-connector-gateways')
+    // No pod is replaced for that.
+    expect(await names()).toEqual(before)
   })
 
   it('an administrator reads the password, reaches the control plane by port-forward, and uses the command', async () => {
