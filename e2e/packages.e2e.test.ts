@@ -55,7 +55,12 @@ const pidsOf = async (name: string): Promise<readonly string[]> =>
 const inSync = () =>
   waitFor(
     async () => {
-      const { items } = await callApi<{ items: readonly ShownNode[] }>(access.endpoint, access.admin.token, 'GET', '/nodes')
+      const { items } = await callApi<{ items: readonly ShownNode[] }>(
+        access.endpoint,
+        access.admin.token,
+        'GET',
+        '/nodes',
+      )
       return items.some(({ status }) => status.connection === 'connected' && status.inSync)
     },
     { what: 'the node to be in sync', timeoutMs: LONG_MS },
@@ -63,124 +68,155 @@ const inSync = () =>
 const answer = async (address: string): Promise<string> =>
   (await lab.run('client', ['curl', '-s', '-m', '5', `http://${address}/`])).stdout
 
-test('apt installs them with what they need, and starts nothing', async () => {
-  await machine.sh(`${INSTALL} /srv/*.deb`, { timeoutMs: LONG_MS })
-  expect(await machine.sh('dpkg --audit')).toBe('')
-  for (const unit of UNITS) {
-    expect(await shown(unit, 'LoadState')).toBe('loaded')
-    expect([await shown(unit, 'ActiveState'), await shown(unit, 'UnitFileState')]).toEqual(['inactive', 'disabled'])
-  }
-  expect(await machine.must(['spout', '--version'])).toMatch(/^\d+\.\d+\.\d+\n$/)
-  expect(await machine.must(['spout', '--help'])).toContain('SPOUT_ENDPOINT')
-  // What systemd itself says of the units.
-  const verified = await machine.run([
-    'systemd-analyze',
-    'verify',
-    '--man=no',
-    ...UNITS.map((unit) => `${unit}.service`),
-  ])
-  expect(verified).toMatchObject({ code: 0, stderr: '' })
-}, LONG_MS)
+test(
+  'apt installs them with what they need, and starts nothing',
+  async () => {
+    await machine.sh(`${INSTALL} /srv/*.deb`, { timeoutMs: LONG_MS })
+    expect(await machine.sh('dpkg --audit')).toBe('')
+    for (const unit of UNITS) {
+      expect(await shown(unit, 'LoadState')).toBe('loaded')
+      expect([await shown(unit, 'ActiveState'), await shown(unit, 'UnitFileState')]).toEqual(['inactive', 'disabled'])
+    }
+    expect(await machine.must(['spout', '--version'])).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect(await machine.must(['spout', '--help'])).toContain('SPOUT_ENDPOINT')
+    // What systemd itself says of the units.
+    const verified = await machine.run([
+      'systemd-analyze',
+      'verify',
+      '--man=no',
+      ...UNITS.map((unit) => `${unit}.service`),
+    ])
+    expect(verified).toMatchObject({ code: 0, stderr: '' })
+  },
+  LONG_MS,
+)
 
-test('bash, zsh and fish find their completion', async () => {
-  expect(await machine.sh(`fish -c 'complete -C "spout node li"'`)).toMatch(/^list\t/m)
-  expect(await machine.sh(`fish -c 'complete -C "spout node list -o "'`)).toMatch(/^json\t/m)
-  const zsh = `autoload -Uz compinit; compinit -D -u; print -- $_comps[spout]; whence -v $_comps[spout]`
-  expect(await machine.must(['zsh', '-fc', zsh])).toContain('_spout is an autoload shell function')
-  await machine.sh(
-    'zsh -n /usr/share/zsh/vendor-completions/_spout; bash -n /usr/share/bash-completion/completions/spout',
-  )
-}, LONG_MS)
+test(
+  'bash, zsh and fish find their completion',
+  async () => {
+    expect(await machine.sh(`fish -c 'complete -C "spout node li"'`)).toMatch(/^list\t/m)
+    expect(await machine.sh(`fish -c 'complete -C "spout node list -o "'`)).toMatch(/^json\t/m)
+    const zsh = `autoload -Uz compinit; compinit -D -u; print -- $_comps[spout]; whence -v $_comps[spout]`
+    expect(await machine.must(['zsh', '-fc', zsh])).toContain('_spout is an autoload shell function')
+    await machine.sh(
+      'zsh -n /usr/share/zsh/vendor-completions/_spout; bash -n /usr/share/bash-completion/completions/spout',
+    )
+  },
+  LONG_MS,
+)
 
-test('the control plane starts from its unit, as a user of its own', async () => {
-  const address = lab.places.find(({ name }) => name === 'node1')?.links.find(({ segment }) => segment === 'mgmt')
-  const host = address?.addresses[0]?.split('/')[0] ?? ''
-  await machine.sh(`cat > /etc/spout/control-plane.yaml`, {
-    input: `api: { host: ${host}, plainBeyondLoopback: true }
+test(
+  'the control plane starts from its unit, as a user of its own',
+  async () => {
+    const address = lab.places.find(({ name }) => name === 'node1')?.links.find(({ segment }) => segment === 'mgmt')
+    const host = address?.addresses[0]?.split('/')[0] ?? ''
+    await machine.sh(`cat > /etc/spout/control-plane.yaml`, {
+      input: `api: { host: ${host}, plainBeyondLoopback: true }
 agentLink: { names: [localhost] }
 network: { managementCidrs: [198.18.0.0/15, 198.51.100.0/24] }
 `,
-  })
-  await machine.sh('systemctl enable --now spout-control-plane')
-  const password = await waitFor(
-    async () => (await machine.run(['cat', '/var/lib/spout/admin-password'])).stdout.trim() || null,
-    { what: 'the password of the administrator', timeoutMs: LONG_MS },
-  )
-  const endpoint = `http://${host}:9130`
-  const admin = { user: 'admin', password, project: 'admin' }
-  const { token, projectId } = await waitFor(() => passwordToken(endpoint, admin), {
-    what: 'the API to answer', timeoutMs: LONG_MS })
-  access = { endpoint, statusUrl: '', admin: { ...admin, projectId, token }, projects: [] }
-  expect((await statusOf('spout-control-plane', 'Uid')).split('\t')[0]).not.toBe('0')
-  expect(await statusOf('spout-control-plane', 'CapBnd')).toBe('0000000000000000')
-  expect(await statusOf('spout-control-plane', 'Seccomp')).toBe('2')
-}, LONG_MS)
+    })
+    await machine.sh('systemctl enable --now spout-control-plane')
+    const password = await waitFor(
+      async () => (await machine.run(['cat', '/var/lib/spout/admin-password'])).stdout.trim() || null,
+      { what: 'the password of the administrator', timeoutMs: LONG_MS },
+    )
+    const endpoint = `http://${host}:9130`
+    const admin = { user: 'admin', password, project: 'admin' }
+    const { token, projectId } = await waitFor(() => passwordToken(endpoint, admin), {
+      what: 'the API to answer',
+      timeoutMs: LONG_MS,
+    })
+    access = { endpoint, statusUrl: '', admin: { ...admin, projectId, token }, projects: [] }
+    expect((await statusOf('spout-control-plane', 'Uid')).split('\t')[0]).not.toBe('0')
+    expect(await statusOf('spout-control-plane', 'CapBnd')).toBe('0000000000000000')
+    expect(await statusOf('spout-control-plane', 'Seccomp')).toBe('2')
+  },
+  LONG_MS,
+)
 
-test('an agent enrols, and a load balancer carries requests', async () => {
-  const members = [1, 2].map((index) => startMember(lab, `tenant-a-member${index}`))
-  await createPublicPool(access)
-  acme = await createTenant(access, ACME)
-  await machine.sh('cat > /etc/spout/agent.yaml', {
-    input: `server: { url: 'https://localhost:9131' }
+test(
+  'an agent enrols, and a load balancer carries requests',
+  async () => {
+    const members = [1, 2].map((index) => startMember(lab, `tenant-a-member${index}`))
+    await createPublicPool(access)
+    acme = await createTenant(access, ACME)
+    await machine.sh('cat > /etc/spout/agent.yaml', {
+      input: `server: { url: 'https://localhost:9131' }
 fabric: { interface: fab0 }
 segments: { tenant-a: seg-a }
 protectedCidrs: [198.18.0.0/15, 198.51.100.0/28]
 `,
-  })
-  const spout = `SPOUT_ENDPOINT=${access.endpoint} SPOUT_TOKEN=${access.admin.token} spout`
-  const created = JSON.parse(await machine.sh(`${spout} token create node1 -o json`)) as { readonly token: string }
-  await machine.write('/etc/spout/enrolment-token', created.token)
-  await machine.sh('systemctl disable --now haproxy keepalived bird 2>/dev/null; systemctl enable --now spout-agent')
-  await Promise.all([inSync(), ...members])
-  const site = balancer('site', 'http', { pool: { monitor: quickCheck('http') } })
-  const [{ id: poolId = '' } = {}] = (
-    await callApi<{ items: { id: string }[] }>(access.endpoint, access.admin.token, 'GET', '/address-pools')
-  ).items
-  const body = { vips: [{ from: 'pool', poolId }], ...site }
-  const { id } = await callApi<ShownLoadBalancer>(access.endpoint, acme.token, 'POST', '/load-balancers', body)
-  await waitFor(
-    async () => {
-      const now = await callApi<ShownLoadBalancer>(access.endpoint, acme.token, 'GET', `/load-balancers/${id}`)
-      return now.status.provisioning === 'active' && (await answer(vipOf(now))).includes('tenant-a-member')
-    },
-    { what: 'the load balancer to answer', timeoutMs: LONG_MS },
-  )
-  expect(await statusOf('spout-agent', 'NoNewPrivs')).toBe('1')
-  expect(await statusOf('spout-agent', 'Seccomp')).toBe('2')
-}, LONG_MS)
+    })
+    const spout = `SPOUT_ENDPOINT=${access.endpoint} SPOUT_TOKEN=${access.admin.token} spout`
+    const created = JSON.parse(await machine.sh(`${spout} token create node1 -o json`)) as { readonly token: string }
+    await machine.write('/etc/spout/enrolment-token', created.token)
+    await machine.sh('systemctl disable --now haproxy keepalived bird 2>/dev/null; systemctl enable --now spout-agent')
+    await Promise.all([inSync(), ...members])
+    const site = balancer('site', 'http', { pool: { monitor: quickCheck('http') } })
+    const [{ id: poolId = '' } = {}] = (
+      await callApi<{ items: { id: string }[] }>(access.endpoint, access.admin.token, 'GET', '/address-pools')
+    ).items
+    const body = { vips: [{ from: 'pool', poolId }], ...site }
+    const { id } = await callApi<ShownLoadBalancer>(access.endpoint, acme.token, 'POST', '/load-balancers', body)
+    await waitFor(
+      async () => {
+        const now = await callApi<ShownLoadBalancer>(access.endpoint, acme.token, 'GET', `/load-balancers/${id}`)
+        return now.status.provisioning === 'active' && (await answer(vipOf(now))).includes('tenant-a-member')
+      },
+      { what: 'the load balancer to answer', timeoutMs: LONG_MS },
+    )
+    expect(await statusOf('spout-agent', 'NoNewPrivs')).toBe('1')
+    expect(await statusOf('spout-agent', 'Seccomp')).toBe('2')
+  },
+  LONG_MS,
+)
 
-test('an upgrade restarts both, and no daemon: traffic goes on', async () => {
-  const before = {
-    agent: await shown('spout-agent', 'MainPID'),
-    haproxy: await pidsOf('haproxy'),
-    mover: await pidsOf('spout-mover'),
-  }
-  expect(before.mover).not.toEqual([])
-  await machine.sh(`${INSTALL} --reinstall /srv/*.deb`, { timeoutMs: LONG_MS })
-  await waitFor(async () => (await shown('spout-agent', 'MainPID')) !== before.agent, { what: 'another agent', timeoutMs: LONG_MS })
-  for (const unit of UNITS) expect(await shown(unit, 'ActiveState')).toBe('active')
-  await waitFor(() => passwordToken(access.endpoint, access.admin), { what: 'the API to answer', timeoutMs: LONG_MS })
-  await inSync()
-  expect([await pidsOf('haproxy'), await pidsOf('spout-mover')]).toEqual([before.haproxy, before.mover])
-  // What an administrator wrote is kept.
-  expect(await machine.sh('cat /etc/spout/agent.yaml')).toContain('interface: fab0')
-}, LONG_MS)
+test(
+  'an upgrade restarts both, and no daemon: traffic goes on',
+  async () => {
+    const before = {
+      agent: await shown('spout-agent', 'MainPID'),
+      haproxy: await pidsOf('haproxy'),
+      mover: await pidsOf('spout-mover'),
+    }
+    expect(before.mover).not.toEqual([])
+    await machine.sh(`${INSTALL} --reinstall /srv/*.deb`, { timeoutMs: LONG_MS })
+    await waitFor(async () => (await shown('spout-agent', 'MainPID')) !== before.agent, {
+      what: 'another agent',
+      timeoutMs: LONG_MS,
+    })
+    for (const unit of UNITS) expect(await shown(unit, 'ActiveState')).toBe('active')
+    await waitFor(() => passwordToken(access.endpoint, access.admin), { what: 'the API to answer', timeoutMs: LONG_MS })
+    await inSync()
+    expect([await pidsOf('haproxy'), await pidsOf('spout-mover')]).toEqual([before.haproxy, before.mover])
+    // What an administrator wrote is kept.
+    expect(await machine.sh('cat /etc/spout/agent.yaml')).toContain('interface: fab0')
+  },
+  LONG_MS,
+)
 
-test('remove ends what runs and keeps what was set; purge leaves nothing', async () => {
-  await machine.sh('apt-get remove -qq -y spout-node spout-control-plane spout-connector spout', { timeoutMs: LONG_MS })
-  for (const daemon of ['keepalived', 'spout-mover', 'spout-flows'])
-    await waitFor(async () => (await pidsOf(daemon)).length === 0, { what: `${daemon} to end`, timeoutMs: LONG_MS })
-  const kept = await machine.sh('ls -d /etc/spout/* /var/lib/spout-agent /var/lib/private/spout')
-  expect(kept.trim().split('\n')).toEqual([
-    '/etc/spout/agent.yaml',
-    '/etc/spout/control-plane.yaml',
-    '/etc/spout/enrolment-token',
-    '/var/lib/private/spout',
-    '/var/lib/spout-agent',
-  ])
-  await machine.sh('dpkg --purge spout-node spout-control-plane', { timeoutMs: LONG_MS })
-  const left = await machine.sh(
-    `find / -xdev \\( -path /proc -o -path /srv -o -path /var/lib/apt \\) -prune -o -name '*spout*' -print`,
-  )
-  expect(left.trim()).toBe('')
-}, LONG_MS)
+test(
+  'remove ends what runs and keeps what was set; purge leaves nothing',
+  async () => {
+    await machine.sh('apt-get remove -qq -y spout-node spout-control-plane spout-connector spout', {
+      timeoutMs: LONG_MS,
+    })
+    for (const daemon of ['keepalived', 'spout-mover', 'spout-flows'])
+      await waitFor(async () => (await pidsOf(daemon)).length === 0, { what: `${daemon} to end`, timeoutMs: LONG_MS })
+    const kept = await machine.sh('ls -d /etc/spout/* /var/lib/spout-agent /var/lib/private/spout')
+    expect(kept.trim().split('\n')).toEqual([
+      '/etc/spout/agent.yaml',
+      '/etc/spout/control-plane.yaml',
+      '/etc/spout/enrolment-token',
+      '/var/lib/private/spout',
+      '/var/lib/spout-agent',
+    ])
+    await machine.sh('dpkg --purge spout-node spout-control-plane', { timeoutMs: LONG_MS })
+    const left = await machine.sh(
+      `find / -xdev \\( -path /proc -o -path /srv -o -path /var/lib/apt \\) -prune -o -name '*spout*' -print`,
+    )
+    expect(left.trim()).toBe('')
+  },
+  LONG_MS,
+)

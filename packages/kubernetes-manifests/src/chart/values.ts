@@ -1,3 +1,4 @@
+import { ANNOUNCER_NAMES } from '@spout/model'
 import { z } from 'zod'
 import { IMAGE, LINKS, SLICE_CONTROLLER } from '../in-cluster/names.ts'
 import { ON_EVERY_LINUX } from '../in-cluster/pod.ts'
@@ -48,7 +49,7 @@ const between = pods('system-cluster-critical', {
 
 const addresses = {
   announcer: z
-    .enum(['vrrp', 'l2', 'bgp'])
+    .enum(ANNOUNCER_NAMES)
     .default('vrrp')
     .describe(
       'How the nodes announce addresses. The control plane reads it at its very first start; later change NodeGroups.\n' +

@@ -1,4 +1,4 @@
-import { type BgpPeer, effectiveBgpPeer } from '@spout/model'
+import { announcerNamed, type BgpPeer, effectiveBgpPeer } from '@spout/model'
 import type { Facts } from '../facts.ts'
 import type { Finding } from '../finding.ts'
 
@@ -7,8 +7,8 @@ import type { Finding } from '../finding.ts'
  * takes from a neighbour, over how many next hops it spreads one, and how often it may be asked by BFD.
  */
 export function checkRouters(facts: Facts): readonly Finding[] {
-  const bgp = facts.groups.some(({ announcer }) => announcer === 'bgp')
-  if (!bgp)
+  const toRouters = facts.groups.some(({ announcer }) => announcerNamed(announcer).announcedBy === 'every-node')
+  if (!toRouters)
     return [
       {
         ...{ level: 'ok', check: 'routers', subject: null, fix: null },
