@@ -297,6 +297,13 @@ test('TLS with clients and members is set by names of certificates', async () =>
   expect((await shown(tenant, 'listener set secure l --ciphers default')).tls).toMatchObject({ ciphers: null })
   const off = await shown(tenant, 'listener set secure l --client-ca none')
   expect(off.tls).toMatchObject({ certificateIds: [cert.id], clientCertificates: null })
+  const logging = await shown(
+    tenant,
+    'listener set secure l --access-log json --access-log-to tls://10.0.0.5:6514 --access-log-ca inner-ca --access-log-certificate own',
+  )
+  expect(logging).toMatchObject({
+    accessLog: { syslog: { tls: { caCertificateId: ca.id, clientCertificateId: cert.id } } },
+  })
   const pool = await shown(tenant, 'pool create secure p --protocol http --listener l --tls yes')
   expect(pool.tls).toMatchObject({ caCertificateId: null, minVersion: '1.2', alpn: ['h2', 'http/1.1'] })
   const checked = await shown(

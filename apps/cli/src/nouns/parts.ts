@@ -14,13 +14,9 @@ const withPoolId = (loadBalancer: Row, body: Row): Row =>
     ? { ...body, defaultPoolId: findPart(rowsOf(loadBalancer, 'pools'), 'pool', body.defaultPoolId).id }
     : body
 
-/** Replaces names of certificates from flags by ids. */
-async function withCertificateIds(session: Session, loadBalancer: Row, body: Row): Promise<Row> {
-  const tls = body.tls as Row | null | undefined
-  if (tls === null || tls === undefined) return body
-  const owner = { ...session, projectId: String(loadBalancer.projectId) }
-  return { ...body, tls: await withIds(owner, tls) }
-}
+/** Replaces names of certificates from flags by ids: those of the load balancer's project. */
+const withCertificateIds = (session: Session, loadBalancer: Row, body: Row): Promise<Row> =>
+  withIds({ ...session, projectId: String(loadBalancer.projectId) }, body)
 
 /** Fields `…CertificateId` and `certificateIds`, here and below. */
 async function withIds(owner: Parameters<typeof findByName>[0], fields: Row): Promise<Row> {
@@ -33,7 +29,8 @@ async function withIds(owner: Parameters<typeof findByName>[0], fields: Row): Pr
       for (const name of named) list.push(await idOf(name))
       ids[field] = list
     } else if (/ertificateId$/.test(field)) ids[field] = await idOf(named)
-    else if (field === 'clientCertificates' && named !== null) ids[field] = await withIds(owner, named as Row)
+    else if (named !== null && typeof named === 'object' && !Array.isArray(named))
+      ids[field] = await withIds(owner, named as Row)
   }
   return { ...fields, ...ids }
 }
