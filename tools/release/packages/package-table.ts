@@ -30,7 +30,7 @@ export interface ServiceFiles {
 
 /** Of Debian 12, on which the C programs are linked. */
 const LIBRARIES_OF_NODE = ['libatomic1', 'libc6 (>= 2.36)', 'libgcc-s1', 'libstdc++6']
-const LIBRARIES_OF_NATIVE = ['libc6 (>= 2.36)', 'libcrypt1', 'libmnl0', 'libnftables1', 'libnftnl11', 'libssl3']
+const LIBRARIES_OF_NATIVE = ['libc6 (>= 2.36)', 'libcrypt1', 'libmnl0', 'libnftables1', 'libssl3']
 
 export const PACKAGES: readonly DebianPackage[] = [
   {

@@ -27,9 +27,8 @@ const digest = (file: string) => createHash('sha256').update(readFileSync(file))
 
 /** Packages whose libraries a program is linked with. */
 async function librariesOf(program: string): Promise<readonly string[]> {
-  const libraries = [...(await must(['ldd', program])).matchAll(/^\s*(\S+\.so\S*) => /gm)].map(
-    ([, name]) => `*/${name}`,
-  )
+  const needed = (await must(['readelf', '--dynamic', program])).matchAll(/\(NEEDED\).*\[(\S+)\]/g)
+  const libraries = Array.from(needed, ([, name]) => `*/${name}`)
   const owners = (await must(['dpkg', '--search', ...libraries])).matchAll(/^([^:]+):\S+: /gm)
   return [...new Set(Array.from(owners, ([, name = '']) => name))].filter((name) => !EVERYWHERE.includes(name))
 }
