@@ -27,7 +27,10 @@ test('whatever the changes, a restarted control plane plans and publishes the sa
       expect(ofTenants(again.plane.published(NODE_IDS))).toEqual(ofTenants(published))
       await again.settle()
       expect(await store.revision()).toBe(revision)
-      expect(again.plane.published(NODE_IDS)).toEqual(published)
+      // A drain that waited begins if its node is the last to report: until then it is not known to announce (`heldBack`).
+      const drains = again.plane.view.list('node').some(({ scheduling }) => scheduling === 'draining')
+      const compared = drains ? ofTenants : (all: typeof published) => all
+      expect(compared(again.plane.published(NODE_IDS))).toEqual(compared(published))
       expect(again.plane.view.list('placement')).toEqual(placements)
       await again.plane.stop()
     }),
