@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { must } from '@spout/testkit'
 import { type Commit, sourcesOf } from './checkout.ts'
@@ -22,10 +22,9 @@ export async function buildRelease(root: string, version: string, at: Commit, fo
   copyFileSync(path.join(root, 'CHANGELOG.md'), path.join(folder, 'CHANGELOG.md'))
 }
 
-/** The chart as `helm package` names and lays it out, when the checkout has one. */
+/** The chart as `helm package` names and lays it out. */
 async function chartArchive(root: string, epochSeconds: number, folder: string): Promise<void> {
-  const chart = path.join(root, 'deploy/chart')
-  if (!existsSync(path.join(chart, 'Chart.yaml'))) return
+  const chart = path.join(root, 'deploy/chart/spout')
   const said = readFileSync(path.join(chart, 'Chart.yaml'), 'utf8')
   const value = (key: string) => new RegExp(`^${key}: ["']?([^"'\\s]+)`, 'm').exec(said)?.[1] ?? ''
   const [name, version] = [value('name'), value('version')]

@@ -90,7 +90,7 @@ test('a version of which the changelog says nothing is refused', () => {
 })
 
 test('this checkout: the version it has changes no byte, another is then nowhere missed', () => {
-  for (const part of ['package.json', 'package-lock.json', 'apps', 'packages', 'deploy', 'docs'])
+  for (const part of ['package.json', 'package-lock.json', 'apps', 'packages', 'deploy', 'docs', 'README.md'])
     cpSync(path.join(ROOT, part), path.join(root, part), {
       recursive: true,
       filter: (file) => !/node_modules|\/src\/(?!.*names\.ts$).*\.[a-z]+$/.test(file),
@@ -100,6 +100,14 @@ test('this checkout: the version it has changes no byte, another is then nowhere
   const changed = setVersion(root, '7.7.7')
   expect(changed).toEqual(expect.arrayContaining(['package-lock.json', 'deploy/kubernetes/spout.yaml']))
   expect(changed).toContain('packages/kubernetes-manifests/src/in-cluster/names.ts')
+  expect(changed).toEqual(
+    expect.arrayContaining([
+      'README.md',
+      'deploy/chart/spout/Chart.yaml',
+      'deploy/kustomize/example/kustomization.yaml',
+    ]),
+  )
+  expect(changed.map((file) => read(file)).filter((text) => text.includes(`spout_${version}_`))).toEqual([])
   expect(changed.map((file) => read(file)).filter((text) => text.includes(`spout:${version}`))).toEqual([])
   expect(read('package-lock.json')).not.toMatch(new RegExp(`"@spout/[^"]+": "${RegExp.escape(version)}"`))
 })

@@ -18,6 +18,7 @@ const NAMING = [
   'packages/kubernetes-manifests/src/**/names.ts',
   'deploy/{kubernetes,chart,kustomize}/**/*.{yaml,json,md}',
   'docs/*.md',
+  'README.md',
 ]
 
 /**
@@ -41,12 +42,13 @@ export function setVersion(root: string, version: string): readonly string[] {
   ]
 }
 
-/** Names of the image (`spout:1.2.3`), and lines of a chart. */
+/** Names of the image (`spout:1.2.3`, `spout_1.2.3_amd64.oci.tar`), and lines of a chart and of kustomize. */
 const named = (text: string, before: string, after: string): string =>
   text
     .replaceAll(new RegExp(`\\bspout:${RegExp.escape(before)}(?![\\w.-])`, 'g'), `spout:${after}`)
+    .replaceAll(`spout_${before}_`, `spout_${after}_`)
     .replaceAll(
-      new RegExp(`^(\\s*(?:version|appVersion|tag): )(["']?)${RegExp.escape(before)}\\2$`, 'gm'),
+      new RegExp(`^(\\s*(?:version|appVersion|newTag): )(["']?)${RegExp.escape(before)}\\2$`, 'gm'),
       `$1$2${after}$2`,
     )
 

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { ensureKubernetes, LONGEST_BUILD_MS, must } from '@spout/testkit'
 import { beforeAll, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { IMAGE } from './in-cluster/names.ts'
 import type { KubernetesObject } from './in-cluster/pod.ts'
 
 const DEPLOY = path.join(import.meta.dirname, '../../../deploy')
@@ -26,7 +27,7 @@ it('the base for kustomize is spout.yaml', async () => {
 })
 
 it('the example of an overlay changes what it says', async () => {
-  const images = installation.replaceAll('image: spout:0.1.0', 'image: registry.example.net/spout:0.1.0')
+  const images = installation.replaceAll(`image: ${IMAGE}`, `image: registry.example.net/${IMAGE}`)
   const expected = byKey(images)
   const agent = expected['DaemonSet spout/agent'] as never as {
     readonly spec: { readonly template: { readonly spec: { readonly nodeSelector: Record<string, string> } } }
