@@ -3,7 +3,7 @@ import type { PlannedNode } from './place.ts'
 
 export interface ShardRequest {
   readonly groupName: string
-  readonly nodes: readonly Pick<PlannedNode, 'features'>[]
+  readonly nodes: readonly Pick<PlannedNode, 'connection' | 'features'>[]
   /** How many shards the group has. */
   readonly shards: number
   /** The shard of the network's load balancers; null if it has none yet. */
@@ -13,7 +13,7 @@ export interface ShardRequest {
   /** The shard with the least load. */
   readonly freestShard: number
   readonly needs: readonly string[]
-  /** The previous refusal, which stands until a node reports its features. Null: there was none. */
+  /** The previous refusal, which stands until every connected node has reported its features. Null: there was none. */
   readonly previousRefusal: Reason | null
 }
 
@@ -39,9 +39,11 @@ export function placeShard(request: ShardRequest): PlacedShard {
       reason: { code: 'NoNodeAvailable', message: `There is no node in group \`${groupName}\`.` },
     }
   const reporting = nodes.filter(({ features }) => features.length > 0)
-  if (reporting.length === 0 && request.previousRefusal !== null)
-    return { number, refused: true, reason: request.previousRefusal }
   const able = reporting.some(({ features }) => needs.every((need) => features.includes(need)))
+  // As `placeOwner`: while nodes report one after the other, what is missing in all of them is not known yet.
+  const allTold = nodes.every(({ connection, features }) => connection !== 'connected' || features.length > 0)
+  if (!able && (!allTold || reporting.length === 0) && request.previousRefusal !== null)
+    return { number, refused: true, reason: request.previousRefusal }
   if (reporting.length > 0 && !able) {
     const missing = needs.filter((need) => !reporting.some(({ features }) => features.includes(need)))
     const what = missing.length > 0 ? missing.join(', ') : `all of ${needs.join(', ')}`
