@@ -54,7 +54,9 @@ it('`spout doctor` tells the administrator what to look at, and that the group h
   expect(text).toMatch(
     /^error {4}load balancers: web: .*no interface for physical network tenant-a.*\n {9}spout explain lb web$/m,
   )
-  expect(text).toMatch(/^warning {2}groups: .*: Its 1 address is on one node: if node1 fails, nobody takes over\.$/m)
+  expect(text).toMatch(
+    /^warning {2}groups: .*: It has one connected node for its 1 address: if node1 fails, nobody takes over\.$/m,
+  )
 })
 
 it('the Octavia API, which has no place for a reason, says ERROR', async () => {

@@ -40,7 +40,7 @@ test('an installation without nodes needs one; a pool that is full is found', as
   const findings: readonly object[] = JSON.parse((await doctor(access.admin.token, '-o', 'json', '--all')).stdout)
   expect(findings).toContainEqual({
     ...{ level: 'error', check: 'address pools', subject: 'public', message: '1 of 1 addresses are used.' },
-    fix: 'add a range: spout address-pool set public --ranges ...',
+    fix: 'make another pool: spout address-pool create NAME --ranges FIRST-LAST --cidr SUBNET',
   })
   expect(findings).toContainEqual(expect.objectContaining({ level: 'ok', check: 'routers' }))
 })

@@ -1,4 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { buildProgram } from '../../program.ts'
+import { commandTable } from '../completion/command-table.ts'
 import type { Facts } from './facts.ts'
 import { findingsText } from './findings-text.ts'
 import { findingsOf } from './installation.ts'
@@ -139,8 +143,8 @@ notice   nodes: n1: It is cordoned since ${AT} and takes no new load balancers.
 
 test('a group needs a second node that is connected and does not drain', () => {
   const warning = `\
-warning  groups: edge: Its 1 address is on one node: if n1 fails, nobody takes over.
-         enrol a second node in this group: docs/operations.md, "A new node"
+warning  groups: edge: It has one connected node for its 1 address: if n1 fails, nobody takes over.
+         bring its other nodes back, or enrol one: docs/operations.md, "A new node"
 `
   expect(textOf({ nodes: [node('n1')] })).toBe(warning)
   expect(textOf({ nodes: [node('n1'), node('n2', {}, { scheduling: 'draining', schedulingSince: AT })] })).toContain(
@@ -178,11 +182,11 @@ test.each([
   [17, ''],
   [
     19,
-    'warning  address pools: public: 19 of 20 addresses are used.\n         add a range: spout address-pool set public --ranges ...\n',
+    'warning  address pools: public: 19 of 20 addresses are used.\n         make another pool: spout address-pool create NAME --ranges FIRST-LAST --cidr SUBNET\n',
   ],
   [
     20,
-    'error    address pools: public: 20 of 20 addresses are used.\n         add a range: spout address-pool set public --ranges ...\n',
+    'error    address pools: public: 20 of 20 addresses are used.\n         make another pool: spout address-pool create NAME --ranges FIRST-LAST --cidr SUBNET\n',
   ],
 ])('a pool of 20 of which %i are used', (used, text) => {
   expect(textOf({ addresses: addresses(used) })).toBe(text)
@@ -235,4 +239,20 @@ notice   routers: tor: It gets up to 37 prefixes from each of 2 nodes.
 
 test('text of others cannot move the cursor', () => {
   expect(textOf({ certificates: [{ ...certificate('expired'), name: 'a\u001b[2Jb' }] })).not.toContain('\u001b')
+})
+
+test('every command that it names is one, with its flags', async () => {
+  const ignored = { env: {}, colour: false, write: () => {}, signal: new AbortController().signal }
+  const rows = commandTable(buildProgram(ignored))
+  const directory = path.join(import.meta.dirname, 'checks')
+  const source = readdirSync(directory).map((file) => readFileSync(path.join(directory, file), 'utf8'))
+  const named = source.join('\n').match(/spout [a-z-]+ [a-z]+[^'`;\n]*/g) ?? []
+  expect(named.length).toBeGreaterThan(6)
+  for (const text of named) {
+    const [, noun = '', verb = ''] = text.split(' ')
+    const row = rows.find((one) => one.path === `${noun} ${verb}`) ?? rows.find((one) => one.path === noun)
+    expect(row, text).toBeDefined()
+    const flags = row?.options.flatMap((option) => option.flags) ?? []
+    expect(flags, text).toEqual(expect.arrayContaining(text.match(/--[a-z-]+/g) ?? []))
+  }
 })

@@ -16,7 +16,7 @@ function roomOf({ name, ranges }: AddressPool, used: number): Finding {
   const size = ranges.reduce((sum, { first, last }) => sum + sizeOf(first, last), 0n)
   const free = size - BigInt(used)
   const about = { check: 'address pools', subject: name, message: `${used} of ${size} addresses are used.` }
-  const fix = `add a range: spout address-pool set ${name} --ranges ...`
+  const fix = 'make another pool: spout address-pool create NAME --ranges FIRST-LAST --cidr SUBNET'
   if (free <= 0n) return { ...about, level: 'error', fix }
   return Number(free) < Number(size) * FEW ? { ...about, level: 'warning', fix } : { ...about, level: 'ok', fix: null }
 }

@@ -15,13 +15,14 @@ function spareOf({ id, name }: NodeGroup, { nodes, vips }: Facts): Finding | nul
     (node) => node.nodeGroupId === id && node.scheduling !== 'draining' && node.status.connection === 'connected',
   )
   if (addresses === 0 || usable.length > 1) return null
-  const are = addresses === 1 ? 'address is' : 'addresses are'
+  const [only] = usable
+  const count = addresses === 1 ? '1 address' : `${addresses} addresses`
   return {
-    ...{ level: usable.length === 0 ? 'error' : 'warning', check: 'groups', subject: name },
+    ...{ level: only === undefined ? 'error' : 'warning', check: 'groups', subject: name },
     message:
-      usable.length === 0
-        ? `Its ${addresses} ${are} on no connected node.`
-        : `Its ${addresses} ${are} on one node: if ${usable[0]!.name} fails, nobody takes over.`,
-    fix: 'enrol a second node in this group: docs/operations.md, "A new node"',
+      only === undefined
+        ? `It has no connected node for its ${count}.`
+        : `It has one connected node for its ${count}: if ${only.name} fails, nobody takes over.`,
+    fix: 'bring its other nodes back, or enrol one: docs/operations.md, "A new node"',
   }
 }

@@ -98,7 +98,12 @@ const outOfUse = ({ name, scheduling, schedulingSince }: ShownNode): readonly Fi
     ? []
     : [
         {
-          ...{ level: 'notice', check: 'nodes', subject: name, fix: `spout node uncordon ${name}` },
+          ...{
+            level: 'notice',
+            check: 'nodes',
+            subject: name,
+            fix: scheduling === 'draining' ? `spout node undrain ${name}` : `spout node uncordon ${name}`,
+          },
           message: `It is ${scheduling} since ${schedulingSince} and takes no new load balancers.`,
         },
       ]
