@@ -1,16 +1,9 @@
+import { optionsWithChoices, patterns, quoted } from './case-patterns.ts'
 import { type CommandRow, valueKeys } from './command-table.ts'
-
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-const patterns = (texts: readonly string[]): string => texts.map(quoted).join('|')
 
 /** A script for bash, which needs nothing besides it. `COMP_WORDS` are the words of the line, `COMP_CWORD` the one at the cursor. */
 export function bashCompletion(rows: readonly CommandRow[]): string {
   const commands = rows.filter(({ path }) => path !== '')
-  const chosen = rows.flatMap(({ path, options }) =>
-    options
-      .filter(({ choices }) => choices.length > 0)
-      .map(({ flags, choices }) => ({ keys: flags.map((flag) => `${path}:${flag}`), choices })),
-  )
   return `# Completion of spout for bash, made by \`spout completion bash\`.
 _spout() {
   local current=\${COMP_WORDS[COMP_CWORD]} before='' at='' word index
@@ -25,7 +18,12 @@ _spout() {
     esac
   done
   case "$at:$before" in
-${chosen.map(({ keys, choices }) => `  ${patterns(keys)}) COMPREPLY=($(compgen -W ${quoted(choices.join(' '))} -- "$current")); return ;;`).join('\n')}
+${optionsWithChoices(rows)
+  .map(
+    ({ keys, choices }) =>
+      `  ${patterns(keys)}) COMPREPLY=($(compgen -W ${quoted(choices.join(' '))} -- "$current")); return ;;`,
+  )
+  .join('\n')}
   ${patterns(rows.flatMap(valueKeys))}) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   local commands='' options=''

@@ -1,18 +1,12 @@
+import { optionsWithChoices, patterns, quoted } from './case-patterns.ts'
 import { type CommandRow, valueKeys } from './command-table.ts'
 
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-const patterns = (texts: readonly string[]): string => texts.map((text) => quoted(text)).join('|')
 /** An entry of `_describe`: the first colon ends the word. */
 const described = (name: string, summary: string): string => quoted(`${name}:${summary}`)
 
 /** A script for zsh: a file named `_spout` in a directory of `fpath`. */
 export function zshCompletion(rows: readonly CommandRow[]): string {
   const commands = rows.filter(({ path }) => path !== '')
-  const chosen = rows.flatMap(({ path, options }) =>
-    options
-      .filter(({ choices }) => choices.length > 0)
-      .map(({ flags, choices }) => ({ keys: flags.map((flag) => `${path}:${flag}`), choices })),
-  )
   return `#compdef spout
 # Completion of spout for zsh, made by \`spout completion zsh\`.
 _spout() {
@@ -28,7 +22,9 @@ _spout() {
     esac
   done
   case "$at:$before" in
-${chosen.map(({ keys, choices }) => `  ${patterns(keys)}) compadd -- ${choices.map(quoted).join(' ')}; return ;;`).join('\n')}
+${optionsWithChoices(rows)
+  .map(({ keys, choices }) => `  ${patterns(keys)}) compadd -- ${choices.map(quoted).join(' ')}; return ;;`)
+  .join('\n')}
   ${patterns(rows.flatMap(valueKeys))}) _files; return ;;
   esac
   case $at in
