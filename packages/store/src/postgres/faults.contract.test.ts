@@ -155,6 +155,22 @@ test('while the server is away commits are refused at once, watches go on afterw
   await told
 })
 
+test.each(['reading', 'leases'])('while the connection for %s alone is away the store is not ready', async (role) => {
+  const database = await databases.create()
+  const store = await opened(database)
+  const { server } = databases
+  await server.sql(`ALTER DATABASE ${database.database} ALLOW_CONNECTIONS false`)
+  await server.sql(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'spout ${role}' AND datname = '${database.database}'`,
+  )
+  await vi.waitFor(() => expect(store.health().reason).toMatch(/not currently accepting connections/), PATIENCE)
+  expect(store.health().writable).toBe(false)
+  await server.sql(`ALTER DATABASE ${database.database} ALLOW_CONNECTIONS true`)
+  await writable(store)
+  await store.commit([put('after')])
+  expect((await store.list('node')).items).toHaveLength(1)
+})
+
 test('a database that lacks acknowledged changes is refused, and nothing is written to it', async () => {
   const database = await databases.create()
   const store = await opened(database)

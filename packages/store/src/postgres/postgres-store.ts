@@ -135,8 +135,11 @@ export class PostgresStore implements Store {
     this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS).unref()
   }
 
+  /** Also not writable while a connection is away that only reads or leases: who commits needs all three. */
   health(): StoreHealth {
-    const reason = this.#closing === null ? this.#writer.trouble : 'the store is closed'
+    const { reading, leases } = this.#connections
+    const reason =
+      this.#closing === null ? (this.#writer.trouble ?? reading.trouble ?? leases.trouble) : 'the store is closed'
     return { writable: reason === null, reason }
   }
 
