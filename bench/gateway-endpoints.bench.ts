@@ -1,10 +1,11 @@
 /**
  * The endpoint of a route's Service is replaced, one route after the other, while kept-alive clients ask for all of them:
  * from the watch event of the EndpointSlice until a client reads the new endpoint's answer. Every answer but a 200 is a
- * failure.
+ * failure. The clients that ask without a pause stand for other machines, and get what processor time Spout leaves.
  */
 import { FAST_PORTS, type Kubernetes } from '@spout/testkit'
 import { compile, LineProgram } from './bed/native.ts'
+import { OtherMachines } from './bed/other-machines.ts'
 import { PORT, SPOUT, startGateway, withGateways } from './gateway/gateway-bed.ts'
 import { createBackend, createRoute, SLICES_OF, sliceBody, toService } from './gateway/objects.ts'
 import { CommitTimes } from './kubernetes/commit-times.ts'
@@ -20,6 +21,7 @@ const CLIENTS = 8
 const WARM_UP = 10
 const hostOf = (n: number): string => `r${n}.example.com`
 
+using others = await OtherMachines.create()
 await withGateways(async (bed) => {
   const { lab, cluster } = bed
   const { api } = cluster
@@ -32,7 +34,8 @@ await withGateways(async (bed) => {
   })
   for (let n = 0; n < ROUTES; n++) while ((await answers(n, FAST_PORTS.first)).startsWith('-1'));
   using commits = await CommitTimes.watch(api, SLICES_OF())
-  const argv = [await compile(lab, 'keep-alive-clients'), address, PORT, CLIENTS, ROUTES].map(String)
+  const program = await compile(lab, 'keep-alive-clients')
+  const argv = [...others.prefix, program, address, PORT, CLIENTS, ROUTES].map(String)
   await using clients = new LineProgram(lab, 'client', argv)
   const servedMs: number[] = []
   for (let turn = 0; turn < WARM_UP + ROUTES; turn++) {

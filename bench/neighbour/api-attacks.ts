@@ -1,9 +1,9 @@
 import path from 'node:path'
 import type { Lab, SystemAccess, Tenant } from '@spout/testkit'
 import { LineProgram } from '../bed/native.ts'
+import type { OtherMachines } from '../bed/other-machines.ts'
 import type { BurstKind } from '../programs/api-burst.ts'
 import type { Attack } from './attack.ts'
-import type { OtherMachines } from './other-machines.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../programs/api-burst.ts')
 const MIB = 1024 * 1024

@@ -1,8 +1,8 @@
 import type { Lab } from '@spout/testkit'
 import { HTTPS_PORT } from '../bed/https.ts'
 import { compile, LineProgram } from '../bed/native.ts'
+import type { OtherMachines } from '../bed/other-machines.ts'
 import type { Attack } from './attack.ts'
-import type { OtherMachines } from './other-machines.ts'
 
 /** Attacks end by themselves after this time, whatever happens to the benchmark. */
 const LONGEST_SECONDS = '120'

@@ -146,7 +146,9 @@ export class NodeAgent implements Component {
       },
       this.#stopping.signal,
     )
-    this.#repeats.every('observe', this.#options.observeEveryMs ?? OBSERVE_EVERY_MS, () => this.#reconciler.observe())
+    this.#repeats.every('observe', this.#options.observeEveryMs ?? OBSERVE_EVERY_MS, () =>
+      this.#reconciler.observeRested(),
+    )
     this.#readings.start()
   }
 

@@ -34,6 +34,8 @@ class Process {
   readonly reports = new Map<string, EntryReport>()
   readonly removed: string[] = []
   inSync = 0
+  /** What the process has taken of a processor. */
+  cpuMs = 0
   readonly state: StateFile
   readonly reconciler: NodeReconciler
 
@@ -59,6 +61,7 @@ class Process {
       clock: this.clock,
       random: () => 0.5,
       log: silentLogger(),
+      cpuMs: () => this.cpuMs,
     })
   }
 
@@ -435,6 +438,39 @@ test('a change does not wait for a driver that reads much, which goes on afterwa
   await process.reconciler.idle()
   expect(node.programmed.has('lb/a')).toBe(true)
   expect(process.inSync).toBe(1)
+  await process.end()
+})
+
+test('a driver that reads much is asked so rarely that it takes 1 % of a core, and at once where something was lost', async () => {
+  const node = new RecordedNode()
+  class Reading extends RecordedDriver {
+    observing = false
+    asked = 0
+
+    override async observe(): Promise<readonly string[]> {
+      this.asked++
+      process.cpuMs += 60
+      return super.observe()
+    }
+  }
+  const driver = new Reading(node)
+  const process = new Process(node, driver)
+  await process.state.load()
+  await process.reconciler.adopt()
+  await process.reconciler.idle()
+  const observed = async (observe: () => void) => {
+    driver.asked = 0
+    observe()
+    await process.reconciler.idle()
+    return driver.asked
+  }
+  const rested = () => observed(() => process.reconciler.observeRested())
+  expect(await rested()).toBe(0)
+  await process.clock.advance(5_999)
+  expect(await rested()).toBe(0)
+  await process.clock.advance(1)
+  expect(await rested()).toBe(1)
+  expect(await observed(() => process.reconciler.observe())).toBe(1)
   await process.end()
 })
 

@@ -30,12 +30,21 @@ export interface NodeReconcilerOptions
   readonly announcer: Announcer
   readonly group: Pick<GroupFollower, 'follow'>
   readonly onInSync: (inSync: boolean) => void
+  /** The processor time that this process's main thread has taken. Default: as the system counts it. */
+  readonly cpuMs?: () => number
 }
 
 /** Limit of keys per pass. It bounds the size of a transaction, and how long a change waits behind many others. */
 const PASS_KEYS = 512
 /** Time limit of a pass, longer than any regular transaction. What is not done by then fails and is retried. */
 const PASS_DEADLINE_MS = 30_000
+/** Parts that read much take at most this share of a core while nothing changes. */
+const OBSERVED_SHARE = 0.01
+
+const threadCpuMs = (): number => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
 
 /**
  * Reconciles one node with the state that the control plane wants.
@@ -57,7 +66,10 @@ export class NodeReconciler {
   readonly #arrived = new Set<string>()
   /** Whether the node is new: no earlier agent left anything on it. */
   #isNew = false
-  #observeDue = false
+  /** Which parts are to be observed. */
+  #observeDue: 'all' | 'rested' | null = null
+  /** When parts that read much may be observed again, on the clock. */
+  #restedAtMs = 0
   /** Parts that ended their observation early, because changes waited. They go on when these are made. */
   #interrupted: readonly Observable[] = []
   /** Ends an observation under way early. */
@@ -203,7 +215,13 @@ export class NodeReconciler {
 
   /** Asks domains and drivers what was lost, between two passes, and repairs it. */
   observe(): void {
-    this.#observeDue = true
+    this.#observeDue = 'all'
+    this.#wake()
+  }
+
+  /** As `observe`, without the parts that have read much lately: a proxy with thousands of routes is asked less often. */
+  observeRested(): void {
+    this.#observeDue ??= 'rested'
     this.#wake()
   }
 
@@ -238,7 +256,7 @@ export class NodeReconciler {
   async #run(): Promise<void> {
     // Lines of the same event-loop turn belong to one pass.
     await Promise.resolve()
-    while (!this.#stopped && (this.#dirty.size > 0 || this.#observeDue || this.#interrupted.length > 0)) {
+    while (!this.#stopped && (this.#dirty.size > 0 || this.#observeDue !== null || this.#interrupted.length > 0)) {
       if (this.#dirty.size > 0) await this.#pass(this.#nextKeys())
       else await this.#observe()
     }
@@ -287,12 +305,13 @@ export class NodeReconciler {
 
   /** A change that comes meanwhile does not wait for parts that read much. */
   async #observe(): Promise<void> {
-    const { domains, preparers, drivers, followers, log } = this.#options
+    const { clock, log, cpuMs = threadCpuMs } = this.#options
     const pressing = new AbortController()
     this.#pressing = pressing
-    const isWhole = this.#observeDue
-    const parts = isWhole ? [domains, ...preparers, ...drivers, ...followers] : this.#interrupted
-    this.#observeDue = false
+    const isWhole = this.#observeDue !== null
+    const parts = this.#toObserve()
+    const beforeMs = cpuMs()
+    this.#observeDue = null
     const withdrawn = isWhole ? await lostKeys([this.#announcements], log) : []
     const lost = new Set<string>()
     for (const key of await lostKeys(parts, log, pressing.signal)) {
@@ -304,7 +323,19 @@ export class NodeReconciler {
     const { aborted } = pressing.signal
     this.#interrupted = aborted ? parts.filter(({ observing = false }: Observable) => observing) : []
     this.#pressing = null
+    if (parts.some(readsMuch)) this.#restedAtMs = clock.monotonicMs() + (cpuMs() - beforeMs) / OBSERVED_SHARE
     this.#statuses.lost([...lost].filter(isLoadBalancerKey))
     for (const key of [...withdrawn, ...lost]) this.#dirty.add(key)
   }
+
+  #toObserve(): readonly Observable[] {
+    const { domains, preparers, drivers, followers, clock } = this.#options
+    if (this.#observeDue === null) return this.#interrupted
+    const all: readonly Observable[] = [domains, ...preparers, ...drivers, ...followers]
+    const isResting = this.#observeDue === 'rested' && clock.monotonicMs() < this.#restedAtMs
+    return isResting ? all.filter((part) => !readsMuch(part) || this.#interrupted.includes(part)) : all
+  }
 }
+
+/** Whether it reads so much that it can be interrupted. */
+const readsMuch = ({ observing }: Observable): boolean => observing !== undefined
