@@ -22,7 +22,7 @@ const CLUSTER_NAME = 'lab'
  * cloud-provider-openstack, with an application credential of role `load-balancer_member`.
  */
 export async function startCloudProviderLab() {
-  const program = await ensureCloudProviderOpenstack()
+  const programs = await ensureCloudProviderOpenstack()
   const system = await TestSystem.start({ tenants: [ACME] })
   const { lab } = system
   const tenant = system.tenants[0] as Tenant
@@ -30,7 +30,7 @@ export async function startCloudProviderLab() {
   await Promise.all(['worker1', 'worker2'].map((name) => cluster.addNode(name)))
   const cloudConfig = path.join(lab.directory, 'cloud.conf')
   const argv = [
-    program,
+    programs.controllerManager,
     '--cloud-provider=openstack',
     `--cloud-config=${cloudConfig}`,
     `--kubeconfig=${cluster.kubeconfigFile}`,
@@ -45,7 +45,8 @@ export async function startCloudProviderLab() {
     writeFileSync(cloudConfig, config, { mode: 0o600 })
     await lab.start('host', 'cloud-provider', argv, { readyText: 'Started "service-lb-controller"' })
   }
-  const documented = await cloudConfigOf(system, tenant)
+  const credential = await clusterCredential(system, tenant)
+  const documented = cloudConfigOf(system, tenant, credential)
   await start(documented)
   const client = await Caller.start(lab, 'client')
 
@@ -71,6 +72,15 @@ export async function startCloudProviderLab() {
     startAgain: (settings: readonly string[]) => start(`${documented}${settings.join('\n')}\n`),
     /** Starts it again with another configuration. */
     startWith: start,
+    /** Starts the controller of Ingresses of cloud-provider-openstack, with what the documentation's page says. */
+    startIngressController: async () => {
+      const config = path.join(lab.directory, 'octavia-ingress.yaml')
+      const { kubeconfigFile } = cluster
+      writeFileSync(config, ingressConfigOf(system, tenant, { credential, kubeconfigFile }), { mode: 0o600 })
+      await lab.start('host', 'octavia-ingress', [programs.ingressController, `--config=${config}`], {
+        readyText: 'ingress controller synced and ready',
+      })
+    },
     /** The load balancer that a Service of the namespace `default` has. */
     loadBalancerOf: async (name: string): Promise<ShownLoadBalancer | undefined> =>
       (await loadBalancers(`?name=kube_service_${CLUSTER_NAME}_default_${name}`))[0],
@@ -106,25 +116,54 @@ export async function startCloudProviderLab() {
 
 export type CloudProviderLab = Awaited<ReturnType<typeof startCloudProviderLab>>
 
-/** What the documentation's page says. */
-async function cloudConfigOf(system: TestSystem, tenant: Tenant): Promise<string> {
-  const { endpoint } = system.access
+interface ApplicationCredential {
+  readonly id: string
+  readonly secret: string
+}
+
+async function clusterCredential(system: TestSystem, tenant: Tenant): Promise<ApplicationCredential> {
   await clusterUser(system, tenant)
-  const { id, secret } = await applicationCredential(system, tenant)
-  return `[Global]
-auth-url=${endpoint}/identity/v3
+  return applicationCredential(system, tenant)
+}
+
+/** What the documentation's page says. */
+const cloudConfigOf = (
+  { access, publicPoolId }: TestSystem,
+  tenant: Tenant,
+  { id, secret }: ApplicationCredential,
+): string =>
+  `[Global]
+auth-url=${access.endpoint}/identity/v3
 region=RegionOne
 application-credential-id=${id}
 application-credential-secret=${secret}
 [LoadBalancer]
 subnet-id=${tenant.subnetId}
-floating-network-id=${system.publicPoolId}
+floating-network-id=${publicPoolId}
 create-monitor=true
 monitor-delay=1s
 monitor-timeout=1s
 monitor-max-retries=1
 `
-}
+
+/** What the documentation's page says of the controller of Ingresses. */
+const ingressConfigOf = (
+  { access, publicPoolId }: TestSystem,
+  tenant: Tenant,
+  { credential, kubeconfigFile }: { readonly credential: ApplicationCredential; readonly kubeconfigFile: string },
+): string =>
+  `cluster-name: ${CLUSTER_NAME}
+kubernetes:
+  kubeconfig: ${kubeconfigFile}
+openstack:
+  auth-url: ${access.endpoint}/identity/v3
+  region: RegionOne
+  application-credential-id: ${credential.id}
+  application-credential-secret: ${credential.secret}
+octavia:
+  subnet-id: ${tenant.subnetId}
+  floating-network-id: ${publicPoolId}
+`
 
 /**
  * As Gardener's extension for OpenStack writes it (gardener-extension-provider-openstack, chart `cloud-provider-config`),
@@ -159,7 +198,7 @@ const clusterUser = (system: TestSystem, { projectId }: Tenant) => {
   return system.api(system.access.admin, 'POST', '/users', { ...USER, roles })
 }
 
-async function applicationCredential(system: TestSystem, { project }: Tenant) {
+async function applicationCredential(system: TestSystem, { project }: Tenant): Promise<ApplicationCredential> {
   const { endpoint } = system.access
   const login = { userName: USER.name, password: USER.password, projectName: project }
   const { token, userId: id } = await callApi<{ token: string; userId: string }>(endpoint, '', 'POST', '/tokens', login)
@@ -169,5 +208,5 @@ async function applicationCredential(system: TestSystem, { project }: Tenant) {
     body: JSON.stringify({ application_credential: { name: 'cluster' } }),
   })
   if (answer.status !== 201) throw new Error(`no application credential: ${answer.status} ${await answer.text()}`)
-  return ((await answer.json()) as { application_credential: { id: string; secret: string } }).application_credential
+  return ((await answer.json()) as { application_credential: ApplicationCredential }).application_credential
 }

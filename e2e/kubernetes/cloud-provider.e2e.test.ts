@@ -249,8 +249,90 @@ describe('Services kept by cloud-provider-openstack', () => {
     await lab.remove('shoot')
     await lab.startAgain([])
   })
+})
+
+const INGRESSES = '/apis/networking.k8s.io/v1/namespaces/default/ingresses'
+const OCTAVIA = 'octavia.ingress.kubernetes.io'
+
+interface ShownIngress {
+  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } }
+}
+
+const to = (service: string, path = '/') => ({
+  ...{ path, pathType: 'Prefix' },
+  backend: { service: { name: service, port: { number: 80 } } },
+})
+
+/** The code and the pod's app at a host and path, such as `200 web`; an app is what its pods' names begin with. */
+async function answerAt(address: string, host: string, path = '/'): Promise<string> {
+  const outcome = await lab.client.http(address, 80, { path, headers: { host } })
+  if (!outcome.ok) return outcome.code
+  const { status, body } = outcome.value
+  return status === 200 ? `200 ${(JSON.parse(body) as { pod: string }).pod.split('-')[0]}` : `${status}`
+}
+
+const ingressAddress = (name: string) =>
+  waitFor(
+    async () =>
+      (await lab.cluster.api.get<ShownIngress>(`${INGRESSES}/${name}`)).status?.loadBalancer?.ingress?.[0]?.ip,
+    {
+      what: `the Ingress ${name} to have an address`,
+      timeoutMs: 120_000,
+    },
+  )
+
+const answers = (address: string, host: string, path: string, wanted: string) =>
+  waitFor(async () => (await answerAt(address, host, path)) === wanted, {
+    what: `${host}${path} to answer ${wanted}`,
+    timeoutMs: 120_000,
+  })
+
+describe('Ingresses kept by octavia-ingress-controller', { timeout: 240_000 }, () => {
+  const internal = (value: string) => ({
+    'kubernetes.io/ingress.class': 'openstack',
+    [`${OCTAVIA}/internal`]: value,
+  })
+
+  beforeAll(async () => {
+    await lab.startIngressController()
+    await Promise.all(['web', 'single'].map((app) => lab.expose(`${app}-nodes`, app, { type: 'NodePort' })))
+  })
+
+  it('are load balancers whose policies choose by host and path', async () => {
+    // The controller keeps the order of the paths.
+    const paths = [to('single-nodes', '/single'), to('web-nodes')]
+    await lab.cluster.api.create(INGRESSES, {
+      metadata: { name: 'shop', annotations: internal('false') },
+      spec: { rules: [{ host: 'shop.example.org', http: { paths } }] },
+    } as object)
+    const address = await ingressAddress('shop')
+    await answers(address, 'shop.example.org', '/', '200 web')
+    await answers(address, 'shop.example.org', '/single', '200 single')
+    expect(await answerAt(address, 'shop.example.org:80')).toBe('200 web')
+    expect(await answerAt(address, 'other.example.org')).toBe('503')
+  })
+
+  it('follow a change of their hosts, at the same address', async () => {
+    const address = await ingressAddress('shop')
+    await lab.cluster.api.patch(`${INGRESSES}/shop`, {
+      spec: { rules: [{ host: 'store.example.org', http: { paths: [to('single-nodes')] } }] },
+    })
+    await answers(address, 'store.example.org', '/', '200 single')
+    await answers(address, 'shop.example.org', '/', '503')
+    expect(await ingressAddress('shop')).toBe(address)
+  })
 
   it('leave nothing behind', async () => {
+    await lab.cluster.api.delete(`${INGRESSES}/shop`)
+    await waitFor(async () => (await lab.loadBalancers('?name=kube_ingress_lab_default_shop')).length === 0, {
+      what: 'its load balancer to be gone',
+      timeoutMs: 120_000,
+    })
+  })
+})
+
+describe('all of it', () => {
+  it('leaves nothing behind', async () => {
     await Promise.all(['web', 'single'].map((name) => lab.remove(name)))
     await waitFor(async () => (await lab.loadBalancers()).length === 0, {
       what: 'all load balancers to be gone',

@@ -16,8 +16,16 @@ export async function ensureGophercloud(): Promise<string> {
   return path.join(directory, 'gophercloud')
 }
 
-/** Builds cloud-provider-openstack's controller manager, as it is, if it is missing. @returns its path */
-export async function ensureCloudProviderOpenstack(options?: EnsureOptions): Promise<string> {
+/** Paths of two programs of cloud-provider-openstack, as they are. */
+export interface CloudProviderOpenstack {
+  /** Makes load balancers for Services. */
+  readonly controllerManager: string
+  /** Makes load balancers for Ingresses. */
+  readonly ingressController: string
+}
+
+/** Builds the programs if they are missing. */
+export async function ensureCloudProviderOpenstack(options?: EnsureOptions): Promise<CloudProviderOpenstack> {
   const { sources, cache } = testbedModule('cloud-provider-openstack')
   const version = requiredVersion(sources, 'k8s.io/cloud-provider-openstack')
   const build = {
@@ -27,7 +35,11 @@ export async function ensureCloudProviderOpenstack(options?: EnsureOptions): Pro
     linkerFlags: [],
     announcement: `Building cloud-provider-openstack ${version} from its Go module: about two minutes the first time.`,
   }
-  return path.join(await ensureGoBuild(build, options), 'openstack-cloud-controller-manager')
+  const directory = await ensureGoBuild(build, options)
+  return {
+    controllerManager: path.join(directory, 'openstack-cloud-controller-manager'),
+    ingressController: path.join(directory, 'octavia-ingress-controller'),
+  }
 }
 
 /** Builds OpenTofu and Terraform's provider for OpenStack if they are missing. @returns the directory of both programs */
