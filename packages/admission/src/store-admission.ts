@@ -24,6 +24,7 @@ import type { HostRule } from './claims/host-rule.ts'
 import type { Admission } from './contract/admission.ts'
 import type { NodeAddressAdmission } from './contract/node-address-admission.ts'
 import type { Placing } from './contract/placing.ts'
+import type { PlannedMoveAdmission } from './contract/planned-move-admission.ts'
 import type { ModelView } from './contract/view.ts'
 import { claimDomain, concludeDomainCheck, withdrawDomainClaim } from './domains/domain-claims.ts'
 import { AdmissionIndex } from './indexes/admission-index.ts'
@@ -46,6 +47,7 @@ import {
   seeFabricAddress,
 } from './nodes/nodes.ts'
 import { changeOctaviaProfile, createOctaviaProfile, deleteOctaviaProfile } from './nodes/octavia-profiles.ts'
+import { beginDrain, beginMove } from './nodes/planned-moves.ts'
 import { classQuotasOf } from './offers/class-quota.ts'
 import {
   changeAvailabilityZone,
@@ -87,7 +89,7 @@ const MOST_ANSWERS_OF_ROUND = 4
  * lock ensures: quota and network numbers are checked against the view and this process's writes under way. Addresses
  * and documents are guarded by revisions as well.
  */
-export class StoreAdmission implements Admission, NodeAddressAdmission {
+export class StoreAdmission implements Admission, NodeAddressAdmission, PlannedMoveAdmission {
   readonly #context: AdmissionContext
   #placing: Placing | null = null
   readonly #loadBalancers: LoadBalancers
@@ -236,6 +238,9 @@ export class StoreAdmission implements Admission, NodeAddressAdmission {
   setNodeScheduling: Admission['setNodeScheduling'] = (id, scheduling) => changeNode(this.#context, id, { scheduling })
   changeNode: Admission['changeNode'] = (id, change) => changeNode(this.#context, id, change)
   deleteNode: Admission['deleteNode'] = (id) => deleteNode(this.#context, id)
+
+  beginDrain: PlannedMoveAdmission['beginDrain'] = (...drain) => beginDrain(this.#context, ...drain)
+  beginMove: PlannedMoveAdmission['beginMove'] = (...move) => beginMove(this.#context, ...move)
 
   quotaOf: Admission['quotaOf'] = (projectId) => ({
     limits: limitsOf(this.#context.view.get('quota', projectId)?.value.limits ?? {}, this.#context.defaultQuota),

@@ -10,7 +10,7 @@ export type { GroupNode } from './announcers/group-node.ts'
 export type { GroupPlanInput } from './announcers/group-plan-input.ts'
 export { canTakeOver } from './announcers/registry.ts'
 export { type CarryingGroup, carryingGroup } from './group/carrying-group.ts'
-export { heldBack, KNOWN_WITHIN_MS, unreadyOf } from './group/held-drains.ts'
+export { type AwaitedNodes, heldBack, KNOWN_WITHIN_MS, unreadyOf } from './group/held-drains.ts'
 export { type GroupPlan, planGroup } from './group/plan-group.ts'
 export {
   balancedNodes,

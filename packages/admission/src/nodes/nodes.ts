@@ -188,7 +188,7 @@ export async function changeNode(context: AdmissionContext, id: string, input: N
     if (canonicalJson(next) === canonicalJson(before)) return { writes: [], result: before }
     const now = timestampOf(context.now())
     const since = moved ? { schedulingSince: now } : {}
-    const drained = moved && next.scheduling === 'draining' ? { drainedSince: now } : {}
+    const drained = moved && next.scheduling === 'draining' ? { drainedSince: now, drainBegunAt: null } : {}
     const written: Node = { ...next, ...since, ...drained, updatedAt: now }
     return { writes: [putOver('node', stored, written)], result: written }
   })

@@ -73,11 +73,14 @@ export class ChangeRouter {
     this.#queue = options.queue
   }
 
-  /** Reads the existing groups and nodes. */
+  /**
+   * Reads the existing groups and nodes, and publishes nothing: while some nodes are not expected yet, they count as
+   * lost, and a drain that waits for them would begin.
+   */
   load(): void {
     this.#cluster.groupsChanged()
     for (const { id } of this.#view.list('nodeGroup')) this.#options.carryingGroups.refresh(id)
-    for (const node of this.#view.list('node')) this.#nodeChanged(node.id)
+    for (const { id } of this.#view.list('node')) this.#expect(id)
   }
 
   /** Follows changes of the model, of liveness and of node reports. */
@@ -114,19 +117,24 @@ export class ChangeRouter {
   }
 
   #nodeChanged(id: string): void {
-    const { liveness } = this.#options
     const before = this.#cluster.groupOfNode(id)
-    this.#cluster.nodeChanged(id)
+    this.#expect(id)
     const after = this.#cluster.groupOfNode(id)
-    const node = this.#view.get('node', id)?.value
-    if (node?.certificateSha256 != null) liveness.watch(id)
-    if (node === undefined) liveness.forget(id)
     for (const groupId of new Set([before, after])) if (groupId !== null) this.#groups.publish(groupId)
     if (before !== after) for (const groupId of [before, after]) this.#planGroup(groupId)
     else {
       this.#planUnsettled(after)
       this.#planHosting(after)
     }
+  }
+
+  /** Notes the node's group, and expects its reports while it exists. */
+  #expect(id: string): void {
+    const { liveness } = this.#options
+    this.#cluster.nodeChanged(id)
+    const node = this.#view.get('node', id)?.value
+    if (node?.certificateSha256 != null) liveness.watch(id)
+    if (node === undefined) liveness.forget(id)
   }
 
   /** The other nodes reach a node's members by its address. */

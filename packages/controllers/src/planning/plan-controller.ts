@@ -1,4 +1,10 @@
-import type { ModelView, NewPlacement, NodeAddressAdmission, Placing } from '@spout/admission/contract'
+import type {
+  ModelView,
+  NewPlacement,
+  NodeAddressAdmission,
+  Placing,
+  PlannedMoveAdmission,
+} from '@spout/admission/contract'
 import { type LoadBalancer, loadBalancerOfKey, type OwnershipReader, SpoutError, type StatusReader } from '@spout/model'
 import { type Clock, type Component, done, failed, type Logger, type Outcome, Reconciler } from '@spout/runtime'
 import type { Store } from '@spout/store'
@@ -22,8 +28,11 @@ export interface PlanControllerOptions {
   readonly liveness: NodeLiveness
   /** Reads the drivers' features and the owners of shards. */
   readonly status: StatusReader & Pick<OwnershipReader, 'shards'> & SightReader
-  /** Allocates and stores the nodes' own addresses in tenant networks and on the fabric. */
-  readonly admission: NodeAddressAdmission
+  /**
+   * Allocates and stores the nodes' own addresses in tenant networks and on the fabric, and stores that planned moves
+   * have begun.
+   */
+  readonly admission: NodeAddressAdmission & PlannedMoveAdmission
   readonly clock: Clock
   readonly log: Logger
 }

@@ -1,4 +1,4 @@
-import type { ViewOf } from '@spout/admission/contract'
+import type { PlannedMoveAdmission, ViewOf } from '@spout/admission/contract'
 import {
   entryHash,
   fabricAddressOf,
@@ -9,6 +9,7 @@ import {
   type StatusReader,
 } from '@spout/model'
 import {
+  type AwaitedNodes,
   canTakeOver,
   type GroupNode,
   type GroupPlan,
@@ -21,13 +22,14 @@ import {
   type Reason,
   unreadyOf,
 } from '@spout/plan'
-import type { Clock, Timer } from '@spout/runtime'
+import type { Clock, Logger, Timer } from '@spout/runtime'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
 import type { PlacementLog } from '../indexes/placement-log.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import { PeerWatch, type SightReader } from '../liveness/peer-watch.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import { stepsOf } from '../shards/shard-moves.ts'
+import { BegunMoves } from './begun-moves.ts'
 import { connectionOf } from './planned-connection.ts'
 
 /** The kinds that a plan of a group reads. The compiler makes `ChangeRouter` follow each of them. */
@@ -43,7 +45,9 @@ export interface GroupPublisherOptions {
     Pick<OwnershipReader, 'shards'> &
     SightReader
   readonly placements: Pick<PlacementLog, 'ownedBy'>
+  readonly admission: PlannedMoveAdmission
   readonly clock: Clock
+  readonly log: Logger
 }
 
 /**
@@ -57,10 +61,7 @@ export class GroupPublisher {
   readonly #timers = new Map<string, Timer>()
   /** Ids of groups with a drain, or a move, that waits for reports of nodes. */
   readonly #waiting = new Set<string>()
-  /** Drains that have begun (`drainOf`). They never wait again. */
-  readonly #begun = new Set<string>()
-  /** Moves of shards that were published: group, time of the request, shard. */
-  readonly #told = new Set<string>()
+  readonly #begun: BegunMoves
   /** Drains whose node reported that no client is left (`drainOf`). */
   readonly #departed = new Set<string>()
   readonly #peers: PeerWatch
@@ -69,6 +70,7 @@ export class GroupPublisher {
   constructor(options: GroupPublisherOptions) {
     this.#options = options
     this.#peers = new PeerWatch(options)
+    this.#begun = new BegunMoves({ ...options, onFailed: (groupId) => this.publish(groupId) })
     this.#unsubscribe = options.status.onChange((kind, id) => {
       const groupId = kind === 'node' ? options.cluster.groupOfNode(id) : null
       if (groupId === null) return
@@ -109,6 +111,7 @@ export class GroupPublisher {
 
   close(): void {
     this.#unsubscribe()
+    this.#begun.close()
     for (const timer of this.#timers.values()) timer.clear()
     this.#timers.clear()
   }
@@ -123,7 +126,7 @@ export class GroupPublisher {
     const step = hasShards(group) ? moveUnderWay(stepsOf(group, this.#options)) : null
     if (step === null) return plan
     const againAtMs = soonest(plan.againAtMs, input.nowMs + LOOK_AGAIN_MS)
-    if (!this.#mayBegin(group, step, input, plan)) {
+    if (!this.#hasBegun(group, step, input, plan)) {
       this.#waiting.add(group.id)
       return { ...plan, againAtMs }
     }
@@ -136,15 +139,16 @@ export class GroupPublisher {
     }
   }
 
-  #mayBegin(group: NodeGroup, step: MoveStep, { nodes, nowMs }: GroupPlanInput, plan: GroupPlan): boolean {
-    const askedAt = group.rebalance?.askedAt ?? ''
-    const key = `${group.id} ${askedAt} ${step.shard}`
-    if (this.#told.has(key)) return true
-    if (step.message !== null) return false
+  /** Whether it is stored that the move has begun. If it may begin now, that is stored. */
+  #hasBegun(group: NodeGroup, step: MoveStep, { nodes, nowMs }: GroupPlanInput, plan: GroupPlan): boolean {
+    const { askedAt = '', begun = [] } = group.rebalance ?? {}
+    if (begun.includes(step.shard)) return true
+    // A node that has not reported since the start may be the shard's owner.
+    if (step.message !== null || nodes.some(({ id }) => this.#options.liveness.of(id) === 'new')) return false
     const others = nodes.filter(({ id, connection }) => id !== step.fromNodeId && connection === 'connected')
     if (!others.every((node) => this.#knows(plan, node)) && nowMs < Date.parse(askedAt) + KNOWN_WITHIN_MS) return false
-    this.#told.add(key)
-    return true
+    this.#begun.beginMove(group.id, askedAt, step.shard)
+    return false
   }
 
   #knows({ entries }: GroupPlan, { id }: GroupNode): boolean {
@@ -159,21 +163,19 @@ export class GroupPublisher {
   #planDrains(group: NodeGroup, input: GroupPlanInput): GroupPlan {
     const { nodes, nowMs } = input
     const plan = planGroup(input)
-    const candidates = nodes.filter((node) => !this.#begun.has(drainOf(node)))
-    if (!hasShards(group) || !candidates.some(({ scheduling }) => scheduling === 'draining')) return plan
+    const open = nodes.filter(
+      ({ scheduling, drainBegun, drainedSince }) => scheduling === 'draining' && !drainBegun && drainedSince !== null,
+    )
+    if (!hasShards(group) || open.length === 0) return plan
     const judged = nodes.map((node) => ({ ...node, ...this.#judge(group, node) }))
     const held = heldBack(judged, (node) => this.#knows(plan, node), nowMs)
-    const waiting = candidates.filter(({ id }) => held.nodeIds.has(id))
-    for (const node of candidates)
-      if (node.scheduling === 'draining' && !waiting.includes(node)) this.#begun.add(drainOf(node))
-    if (waiting.length === 0) return plan
+    // A drain that may begin waits until that is stored.
+    for (const { id, drainedSince } of open)
+      if (!held.nodeIds.has(id) && drainedSince !== null) this.#begun.beginDrain(group.id, id, drainedSince)
     this.#waiting.add(group.id)
-    const meanwhile = planGroup({ ...input, heldBack: new Set(waiting.map(({ id }) => id)) })
+    const meanwhile = planGroup({ ...input, heldBack: new Set(open.map(({ id }) => id)) })
     const problems = new Map(meanwhile.problems)
-    for (const { id } of waiting) {
-      const names = held.waitsFor.get(id)
-      if (names !== undefined) problems.set(id, [...(problems.get(id) ?? []), drainWaits(names)])
-    }
+    for (const [id, awaited] of held.waitsFor) problems.set(id, [...(problems.get(id) ?? []), drainWaits(awaited)])
     return { ...meanwhile, problems, againAtMs: soonest(meanwhile.againAtMs, held.againAtMs) }
   }
 
@@ -219,9 +221,10 @@ export class GroupPublisher {
   }
 
   #partOf(node: Node): GroupNode {
-    const { id, name, scheduling, schedulingSince, drainedSince } = node
+    const { id, name, scheduling, schedulingSince, drainedSince, drainBegunAt } = node
     return {
       ...{ id, name, scheduling, schedulingSince, drainedSince },
+      drainBegun: drainBegunAt !== null,
       fabricAddress: fabricAddressOf(node),
       connection: connectionOf(node, this.#options.liveness.of(id)),
       departed: this.#departed.has(drainOf(node)),
@@ -237,10 +240,15 @@ const NONE: ReadonlySet<string> = new Set()
 /** A key for one drain of a node: node id and time of the request. */
 const drainOf = ({ id, drainedSince }: Pick<GroupNode, 'id' | 'drainedSince'>): string => `${id} ${drainedSince}`
 
-const drainWaits = (names: readonly string[]): Reason => ({
-  code: 'DrainWaits',
-  message: `Its drain waits: ${names.map((name) => `node \`${name}\``).join(', ')} cannot announce its addresses yet.`,
-})
+const nodesNamed = (names: readonly string[]): string => names.map((name) => `node \`${name}\``).join(', ')
+
+function drainWaits({ unready, unheard }: AwaitedNodes): Reason {
+  const reasons = [
+    ...(unready.length > 0 ? [`${nodesNamed(unready)} cannot announce its addresses yet`] : []),
+    ...(unheard.length > 0 ? [`${nodesNamed(unheard)} has not reported since the control plane started`] : []),
+  ]
+  return { code: 'DrainWaits', message: `Its drain waits: ${reasons.join('; ')}.` }
+}
 
 const soonest = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)

@@ -95,8 +95,9 @@ export class ShardRecord {
     }
   }
 
+  /** By node id, so that nothing depends on the order of reports that say the same. */
   #masters(): readonly (readonly [string, Claim])[] {
-    return [...this.#claims].filter(([, { report }]) => report.state === 'master')
+    return [...this.#claims].filter(([, { report }]) => report.state === 'master').sort(([a], [b]) => (a < b ? -1 : 1))
   }
 
   /** Masters that still claim the shard `CONFLICT_AFTER_MS` after the newest of them was first reported. */

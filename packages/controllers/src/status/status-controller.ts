@@ -102,7 +102,6 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
 
   report(nodeId: string, report: NodeReport): { readonly resend: boolean } {
     const { clock, liveness } = this.#options
-    liveness.heardOf(nodeId)
     const at = clock.now().toISOString()
     const isMember = (id: string) => this.#options.view.child(id) !== null
     const difference = this.#reports.merge(nodeId, this.#scope.within(nodeId, report), at, isMember)
@@ -110,6 +109,8 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     if (difference.keys.size > 0 || difference.shards !== null) this.#nodes.nodeChanged(nodeId)
     this.withdrawals.reported(nodeId, difference)
     if (!difference.shardsAreOld) this.#shards.report(nodeId, difference.shards)
+    // After the merge, because listeners of liveness judge a connected node by its report.
+    liveness.heardOf(nodeId)
     for (const announced of difference.announced) this.#vips.note(nodeId, announced, at)
     for (const stats of difference.stats) this.#sums.report(nodeId, stats)
     for (const id of difference.loadBalancers) {

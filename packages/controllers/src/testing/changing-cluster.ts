@@ -34,6 +34,9 @@ export const EVERYTHING = [...FEATURES, 'dsr', 'l4.member-nodes']
 export const SHARDS = [1, 2, 3] as const
 export const SECURITY_GROUPS = [1] as const
 
+/** Less than the silence after which a node counts as disconnected. */
+const REPORT_EVERY_MS = 2000
+
 export const NODE_IDS = NODES.map((number) => uuid('node', number))
 
 /** A change in a cluster of two groups, three networks and up to three nodes. */
@@ -128,6 +131,14 @@ export class ChangingCluster {
     throw new Error('the published node states did not settle within 10 rounds')
   }
 
+  /** Lets time pass while the nodes go on reporting. */
+  async pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += REPORT_EVERY_MS) {
+      await this.plane.clock.advance(REPORT_EVERY_MS)
+      await this.tell()
+    }
+  }
+
   /** All nodes report their features and shards. */
   async tell(): Promise<void> {
     for (const [number, told] of this.#told) await this.plane.report(uuid('node', number), told)
@@ -194,16 +205,21 @@ export class ChangingCluster {
     const now = clock.now().toISOString()
     const before = view.get('node', uuid('node', number))?.value
     const isOther = before?.scheduling !== scheduling
+    const isNewDrain = isOther && scheduling === 'draining'
+    const drainBegunAt = isNewDrain ? null : before?.drainBegunAt
     await this.plane.put([
       'node',
       node(number, {
         scheduling,
         nodeGroupId: uuid('group', groupNumber),
         schedulingSince: isOther ? now : before.schedulingSince,
-        drainedSince: isOther && scheduling === 'draining' ? now : (before?.drainedSince ?? null),
+        drainedSince: isNewDrain ? now : (before?.drainedSince ?? null),
+        ...(drainBegunAt !== undefined && { drainBegunAt }),
       }),
     ])
-    await this.#say(number, {})
+    // In another group it takes part in no shard yet.
+    const isMoved = before !== undefined && before.nodeGroupId !== uuid('group', groupNumber)
+    await this.#say(number, isMoved && this.#told.get(number)?.shards !== undefined ? { shards: [] } : {})
   }
 
   async #putNetwork({ number, returnPath }: ChangeTo<'put network'>): Promise<void> {

@@ -160,13 +160,15 @@ export class ControlPlane {
     return this.nodeStates.get(nodeId, key)?.entry ?? null
   }
 
-  /** Resolves when nothing is left to plan and the view shows what planning wrote. */
+  /** Resolves when nothing is left to plan or to store, and the view shows what planning wrote. */
   async idle(): Promise<void> {
+    let before: string
     do {
+      before = await this.store.revision()
       await new Promise((resolve) => setImmediate(resolve))
       await this.view.caughtUp(await this.store.revision())
       await new Promise((resolve) => setImmediate(resolve))
-    } while (this.plans.backlog > 0)
+    } while (this.plans.backlog > 0 || (await this.store.revision()) !== before)
   }
 
   async stop(): Promise<void> {

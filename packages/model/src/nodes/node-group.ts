@@ -25,9 +25,15 @@ export const nodeGroup = z.strictObject({
   secondChanceSeconds: secondChanceSeconds.default(DEFAULT_SECOND_CHANCE_S),
   /**
    * The most recently requested planned moves. They run one after the other until one fails or times out. The new
-   * owners stay preferred for their shards.
+   * owners stay preferred for their shards. `begun` has the numbers of the shards whose move has begun.
    */
-  rebalance: z.strictObject({ askedAt: timestamp, moves: z.array(plannedMove).max(MOST_SHARDS) }).optional(),
+  rebalance: z
+    .strictObject({
+      askedAt: timestamp,
+      moves: z.array(plannedMove).max(MOST_SHARDS),
+      begun: z.array(plannedMove.shape.shard).max(MOST_SHARDS).optional(),
+    })
+    .optional(),
   /** After this long without a change, shards are spread evenly again. Absent or 0: never. */
   rebalanceAfterSeconds: z.number().int().min(0).max(86_400).optional(),
   /**

@@ -16,6 +16,12 @@ export const node = z.strictObject({
   schedulingSince: timestamp.nullable().default(null),
   /** When it was last told to drain, even if `scheduling` has changed since. Null: never. */
   drainedSince: timestamp.nullable().default(null),
+  /**
+   * When the drain of `drainedSince` began: from then on the node gives up its shards, also after a restart of the
+   * control plane. Null: it waits, or the group has no shards. Absent: an earlier version stored the drain, so it has
+   * begun.
+   */
+  drainBegunAt: timestamp.nullable().optional(),
   /** Its address on the fabric, set by an administrator. Null: `seenFabricAddress` counts. */
   fabricAddress: ipText.nullable(),
   /** The address that the agent last saw on its fabric interface. */

@@ -6,8 +6,11 @@ export interface GroupNode extends Pick<Node, 'id' | 'name' | 'scheduling' | 'sc
   /** Its address on the fabric; null while unknown. */
   readonly fabricAddress: string | null
   readonly connection: PlannedNode['connection']
+  /** Whether its drain has begun (`Node.drainBegunAt`). Absent: no. */
+  readonly drainBegun?: boolean
   /**
-   * Whether it could announce the addresses that another gives up (`AnnouncerPlanner.canTakeOver`). Absent: unknown.
+   * Whether it could announce the addresses that another gives up (`AnnouncerPlanner.canTakeOver`). Absent: unknown,
+   * because it has not reported since the start of the control plane.
    */
   readonly canTakeOver?: boolean
   /** Whether its proxies have had no client left since its last drain. Absent: unknown. */

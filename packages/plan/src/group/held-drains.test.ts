@@ -26,7 +26,8 @@ const none = () => false
 
 describe('a drain', () => {
   it('waits until the nodes that take over know, and not for ever', () => {
-    const nodes = [drained(1), node(2), node(3)]
+    const able = { canTakeOver: true }
+    const nodes = [drained(1, able), node(2, able), node(3, able)]
     const wait = (knows: (one: GroupNode) => boolean, nowS: number) => heldBack(nodes, knows, T0 + nowS * SECOND)
     expect(wait(none, 0)).toMatchObject({ nodeIds: new Set(['node-1']), againAtMs: T0 + 10 * SECOND })
     expect(wait(({ id }) => id === 'node-2', 1).nodeIds).toEqual(new Set(['node-1']))
@@ -43,7 +44,7 @@ describe('a drain', () => {
     const nodes = (canTakeOver: boolean) => [drained(1, { canTakeOver: true }), node(2, { canTakeOver })]
     expect(heldBack(nodes(false), all, T0 + 3600 * SECOND)).toEqual({
       nodeIds: new Set(['node-1']),
-      waitsFor: new Map([['node-1', ['n2']]]),
+      waitsFor: new Map([['node-1', { unready: ['n2'], unheard: [] }]]),
       againAtMs: null,
     })
     expect(heldBack(nodes(true), all, T0).nodeIds.size).toBe(0)
@@ -53,7 +54,7 @@ describe('a drain', () => {
     const nodes = [drained(1, { canTakeOver: true }), node(2, { canTakeOver: true }), node(3, { canTakeOver: false })]
     expect(heldBack(nodes, all, T0 + 9 * SECOND)).toEqual({
       nodeIds: new Set(['node-1']),
-      waitsFor: new Map([['node-1', ['n3']]]),
+      waitsFor: new Map([['node-1', { unready: ['n3'], unheard: [] }]]),
       againAtMs: T0 + 10 * SECOND,
     })
     expect(heldBack(nodes, all, T0 + 10 * SECOND).nodeIds.size).toBe(0)
@@ -61,10 +62,23 @@ describe('a drain', () => {
 
   it.each<[string, Partial<GroupNode>, Partial<GroupNode>]>([
     ['announces nothing itself', { canTakeOver: false }, { canTakeOver: false }],
-    ['or the other has not reported since the start', { canTakeOver: true }, {}],
-    ['has not reported since the start', {}, { canTakeOver: false }],
+    ['announces nothing itself, although the other is unknown', { canTakeOver: false }, {}],
+    ['began its drain already', { canTakeOver: true, drainBegun: true }, { canTakeOver: false }],
+    ['began its drain already, and both are unknown', { drainBegun: true }, {}],
   ])('does not wait for that if the node %s', (_what, own, other) => {
     expect(heldBack([drained(1, own), node(2, other)], all, T0).nodeIds.size).toBe(0)
+  })
+
+  it.each<[string, Partial<GroupNode>, Partial<GroupNode>, { unready: string[]; unheard: string[] }]>([
+    ['the other one', { canTakeOver: true }, {}, { unready: [], unheard: ['n2'] }],
+    ['it', {}, { canTakeOver: false }, { unready: ['n2'], unheard: [] }],
+    ['neither', {}, {}, { unready: [], unheard: ['n2'] }],
+  ])('waits while it is unknown who can announce: %s has not reported since the start', (_who, own, other, waits) => {
+    expect(heldBack([drained(1, own), node(2, other)], all, T0 + 3600 * SECOND)).toEqual({
+      nodeIds: new Set(['node-1']),
+      waitsFor: new Map([['node-1', waits]]),
+      againAtMs: null,
+    })
   })
 })
 

@@ -10,7 +10,7 @@ import {
 } from './rebalance.ts'
 
 const node = (id: string, fields: Partial<BalancedNode> = {}): BalancedNode => ({
-  ...{ id, name: id, scheduling: 'enabled', connection: 'connected', inSync: true, canAnnounce: true },
+  ...{ id, name: id, scheduling: 'enabled', connection: 'connected', inSync: true, canAnnounce: true, unheard: false },
   ...fields,
 })
 const shard = (number: number, owner: string | null, fields: Partial<BalancedShard> = {}): BalancedShard => ({
@@ -130,6 +130,15 @@ describe('rebalanceSteps', () => {
     expect(step([shard(3, 'c'), shard(4, 'a')], nodes, 10)[0]).toEqual(['failed', 'the shard has another owner by now'])
     expect(states(both, nodes, STEP_MS)).toEqual(['it was not taken over in time', 'waiting'])
     expect(moveUnderWay(rebalanceSteps(request, both, nodes, at(STEP_MS)))).toBe(null)
+  })
+
+  it('does not take a shard for gone while a node of it has not reported yet', () => {
+    const unheard = node('b', { connection: 'disconnected', canAnnounce: false, unheard: true })
+    expect(step([], [node('a'), unheard], 2 * STEP_MS)).toEqual([
+      ['waiting', 'node b has not reported since the start'],
+      ['waiting', null],
+    ])
+    expect(step([], nodes, 10)[0]).toEqual(['failed', 'the shard or its new owner is gone'])
   })
 
   it('ends after a time, whatever the owners are then', () => {

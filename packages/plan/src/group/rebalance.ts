@@ -9,12 +9,14 @@ export interface BalancedNode extends Pick<GroupNode, 'id' | 'name' | 'schedulin
   readonly inSync: boolean
   /** False while it could not announce the addresses of a shard, but another node of the group could. */
   readonly canAnnounce: boolean
+  /** Whether it has not reported since the start of the control plane, and may still do so. */
+  readonly unheard: boolean
 }
 
 /** The readers of nodes and their statuses. */
 export interface NodesRead {
   readonly view: { list(kind: 'node'): readonly Node[] }
-  readonly status: { node(id: string): Pick<NodeStatus, 'connection' | 'inSync'> & AnnouncerStatus }
+  readonly status: { node(id: string): Pick<NodeStatus, 'connection' | 'inSync' | 'lastReportAt'> & AnnouncerStatus }
 }
 
 /** The nodes of a group, as `planRebalance` needs them. */
@@ -24,11 +26,13 @@ export function balancedNodes(group: NodeGroup, { view, status: statuses }: Node
     .filter((node) => node.nodeGroupId === group.id)
     .map(({ id, name, scheduling }) => {
       const status = statuses.node(id)
-      const { connection, inSync } = status
-      return { id, name, scheduling, connection, inSync, canAnnounce: canTakeOver(group, status) }
+      const { connection, inSync, lastReportAt } = status
+      const unheard = connection === 'disconnected' && lastReportAt === null
+      return { id, name, scheduling, connection, inSync, canAnnounce: canTakeOver(group, status), unheard }
     })
-  // If no node can announce, a move makes nothing worse.
-  return own.some(({ canAnnounce }) => canAnnounce) ? own : own.map((node) => ({ ...node, canAnnounce: true }))
+  // If no node can announce, a move makes nothing worse. A node that has not reported yet may be one that can.
+  const mayOne = own.some(({ canAnnounce, unheard }) => canAnnounce || unheard)
+  return mayOne ? own : own.map((node) => ({ ...node, canAnnounce: true }))
 }
 
 /** A shard, as far as balancing depends on it. */
@@ -99,6 +103,9 @@ export function rebalanceSteps(
       return { ...move, state: 'done', message: null }
     if (!open) return { ...move, state: 'waiting', message: null }
     open = false
+    const unheard = shard === undefined ? nodes.find((node) => node.unheard) : undefined
+    if (unheard !== undefined)
+      return { ...move, state: 'waiting', message: `node ${unheard.name} has not reported since the start` }
     const late = nowMs >= Date.parse(askedAt) + (at + 1) * STEP_MS
     const wrong = whyNever(move, shard, nodes)
     const message = wrong ?? whyNotYet(move, shard, nodes) ?? (late ? 'it was not taken over in time' : null)

@@ -3,7 +3,7 @@ import type { BalancedNode, BalancedShard, MoveStep } from './rebalance.ts'
 import { mayLeaveUntilMs, planShardFailover, withMove } from './shard-failover.ts'
 
 const node = (id: string, fields: Partial<BalancedNode> = {}): BalancedNode => ({
-  ...{ id, name: id, scheduling: 'enabled', connection: 'connected', inSync: true, canAnnounce: true },
+  ...{ id, name: id, scheduling: 'enabled', connection: 'connected', inSync: true, canAnnounce: true, unheard: false },
   ...fields,
 })
 const shard = (number: number, owner: string | null): BalancedShard => ({
