@@ -1,5 +1,6 @@
 import { type HttpRoute, sameJson } from '@spout/model'
 import { listDifference } from '@spout/model/list-difference'
+import { stepBetween } from '@spout/model/step-between'
 import { type RouteContent, routeContentOf } from './route-content.ts'
 
 /** A change of some routes of one listener. */
@@ -87,8 +88,6 @@ type Changes = Pick<RouteChange, 'put' | 'remove'>
 
 /** More changes than this are found with an index of all names. */
 const FEW = 64
-/** The most routes that may come or go at one place without such an index. */
-const MOST_TOGETHER = 16
 
 /**
  * The changes if a few routes came, went or changed and none moved. Null otherwise.
@@ -111,12 +110,13 @@ function changesHere(
       to++
       continue
     }
-    const step = stepBetween(was, at, is, to)
+    const left = { before: was.length - at, after: is.length - to }
+    const step = stepBetween(left, (goes, comes) => was[at + goes]?.name === is[to + comes]?.name)
     if (step === null) return null
     gone.push(...was.slice(at, at + step.gone))
     at += step.gone
     const before = was[at]?.id ?? next
-    for (const end = Math.min(to + step.come, is.length); to < end; to++) {
+    for (const end = to + step.come; to < end; to++) {
       const fresh = is[to]!
       put.push(before === undefined ? fresh : { ...fresh, before })
       come.push(fresh.name)
@@ -126,25 +126,6 @@ function changesHere(
   // A route that went and came has moved. Two routes cannot have the same name.
   if (names.size < come.length || gone.some(({ name }) => names.has(name))) return null
   return { put, remove: gone.map(({ id }) => id) }
-}
-
-/** The numbers of routes that go and come before both lists continue with the same name. Null if that takes too many. */
-function stepBetween(
-  was: readonly HttpRoute[],
-  at: number,
-  is: readonly RouteContent[],
-  to: number,
-): { readonly gone: number; readonly come: number } | null {
-  const isSame = (gone: number, come: number): boolean => {
-    const [route, one] = [was[at + gone], is[to + come]]
-    return route?.name === one?.name
-  }
-  for (let count = 1; count <= MOST_TOGETHER; count++) {
-    if (isSame(0, count)) return { gone: 0, come: count }
-    if (isSame(count, 0)) return { gone: count, come: 0 }
-    if (isSame(count, count)) return { gone: count, come: count }
-  }
-  return null
 }
 
 /**

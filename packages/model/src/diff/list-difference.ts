@@ -1,3 +1,5 @@
+import { stepBetween } from './step-between.ts'
+
 /** The items that only one of two lists has. */
 export interface ListDifference<T> {
   readonly gone: readonly T[]
@@ -118,8 +120,6 @@ function fewDifferences<T>(before: readonly T[], after: readonly T[]): FewDiffer
 
 /** More items than this are found by looking each up. */
 const FEW = 64
-/** The most items that may have come, gone or been replaced at one place. */
-const TOGETHER = 16
 
 /**
  * Finds a few items that came, went or were replaced, at any places, or one that moved. It builds no sets, so it costs a
@@ -134,7 +134,8 @@ function fewHere<T>(was: readonly T[], is: readonly T[]): FewDifferences<T> | nu
     at += same
     to += same
     if (at === was.length || to === is.length) break
-    const step = stepBetween(was, at, is, to)
+    const left = { before: was.length - at, after: is.length - to }
+    const step = stepBetween(left, (gone, come) => was[at + gone] === is[to + come])
     if (step === null || gone.length + come.length > FEW) return null
     for (const end = at + step.gone; at < end; at++) gone.push(was[at]!)
     noteFresh(stretches, to, step.come)
@@ -163,23 +164,6 @@ function noteFresh(stretches: Stretch[], at: number, count: number): void {
   if (count === 0) return
   if (last?.from === null) stretches[stretches.length - 1] = { ...last, count: last.count + count }
   else stretches.push({ at, count, from: null })
-}
-
-/** The numbers of items that went and came before both lists continue alike. Null if that takes too many. */
-function stepBetween<T>(
-  was: readonly T[],
-  at: number,
-  is: readonly T[],
-  to: number,
-): { readonly gone: number; readonly come: number } | null {
-  for (let count = 1; count <= TOGETHER; count++) {
-    if (to + count < is.length && was[at] === is[to + count]) return { gone: 0, come: count }
-    if (at + count < was.length && was[at + count] === is[to]) return { gone: count, come: 0 }
-    const isEnd = at + count === was.length && to + count === is.length
-    const goesOn = at + count < was.length && to + count < is.length && was[at + count] === is[to + count]
-    if (isEnd || goesOn) return { gone: count, come: count }
-  }
-  return null
 }
 
 /** @returns the items of `a` outside a longest increasing subsequence of their indexes in `b` (patience sorting) */
