@@ -108,7 +108,7 @@ describe('StoreView', () => {
     }
     watch.mockReturnValueOnce(overtaken)
     const view = await StoreView.open(store, { signal: ended.signal })
-    await vi.waitFor(() => expect(view.list('project').map(({ name }) => name)).toEqual(['p2', 'p3']))
+    await expect.poll(() => view.list('project').map(({ name }) => name)).toEqual(['p2', 'p3'])
     await view.caughtUp((await store.commit([put(project(4))])).revision)
     expect(view.list('project')).toHaveLength(3)
   })

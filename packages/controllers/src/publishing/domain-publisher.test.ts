@@ -104,7 +104,7 @@ test("a load balancer waits until its network's domain is published, even if tha
   // A new node, whose addresses are not found yet. All plans for the network wait for them.
   const changes = [plane.put(['node', node(2)])]
   for (const number of [2, 3]) changes.push(put(number, { protocol: 'tcp' }))
-  await vi.waitFor(() => expect(plane.view.get('loadBalancer', loadBalancer(3).id)).not.toBeNull())
+  await expect.poll(() => plane.view.get('loadBalancer', loadBalancer(3).id)).not.toBeNull()
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
   expect(isUntracked()).toBe(true)
   const told = () =>

@@ -161,7 +161,7 @@ test('while the disk fails requests go on, memory is limited, and waiting record
   expect(log.lost).toBeLessThan(350)
   rmSync(fileOf(directory, 1))
   await clock.advance(1000)
-  await waitFor(async () => files().length === 1, { what: 'the audit log to be written', timeoutMs: 5000 })
+  await waitFor(async () => files().length === 1, { what: 'the audit log to be written' })
   await log.flush()
   const kept = idsOf(await log.read(ALL))
   expect(kept.at(-1)).toBe('first')

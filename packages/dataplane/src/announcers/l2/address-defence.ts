@@ -37,7 +37,8 @@ const OVER_AFTER_MS = 60_000
 /** For this long after a takeover the previous owner may not know of it, and defends the address too. */
 const SETTLED_AFTER_MS = 3_000
 const LOOK_EVERY_MS = 1_000
-const PROBE_MS = 45
+/** Nothing waits for this answer. On a busy machine one takes longer than the 45 ms that duplicate detection gives it. */
+const PROBE_MS = 500
 
 /**
  * Defends addresses of this node that another host on the segment claims. Each claim is answered by one announcement,

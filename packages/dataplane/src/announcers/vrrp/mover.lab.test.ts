@@ -365,7 +365,7 @@ describe('spout-mover', () => {
     await mover.become(0, 'MASTER', 'master')
     mover.signal('SIGTERM')
     const pausesUntil = performance.now() + 600
-    await expect.poll(() => performance.now() > pausesUntil, { timeout: 5_000 }).toBe(true)
+    await expect.poll(() => performance.now() > pausesUntil, { timeout: 10_000 }).toBe(true)
     mover.hangUp()
     expect(await mover.ended).toBe(0)
     expect(await bound()).toEqual(['10.51.0.1'])
@@ -376,7 +376,7 @@ describe('spout-mover', () => {
     await mover.become(0, 'MASTER', 'master')
     mover.signal('SIGSTOP')
     const asleepUntil = performance.now() + 600
-    await expect.poll(() => performance.now() > asleepUntil, { timeout: 5_000 }).toBe(true)
+    await expect.poll(() => performance.now() > asleepUntil, { timeout: 10_000 }).toBe(true)
     expect(await bound()).toEqual(['10.51.0.1'])
     mover.signal('SIGCONT')
     expect(await mover.ended).toBe('SIGKILL')
