@@ -64,6 +64,20 @@ test('replies come back in the order of the requests, however they are cut', asy
   ])
 })
 
+test('replies are the same however the bytes are cut', async () => {
+  const told = 'one\n> \n> \n>\n>> three\n>  > \n> '
+  for (let at = 1; at < told.length; at++) {
+    const path = await serve((socket) => {
+      socket.setNoDelay()
+      socket.write(told.slice(0, at))
+      setImmediate(() => socket.write(told.slice(at)))
+    })
+    const { socket } = await connectTo(path)
+    expect(await socket.send(['a', 'b', 'c', 'd'])).toEqual(['one', '', '\n>\n>> three', ' > '])
+    for (const cleanup of cleanups.splice(0)) cleanup()
+  }
+})
+
 test('requests are sent in their encoding, and replies are read as latin1', async () => {
   const path = await serve((socket, text) => socket.write(`${Buffer.from(text, 'latin1').length} \u00e9\n> `, 'latin1'))
   const { socket } = await connectTo(path)

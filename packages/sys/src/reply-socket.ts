@@ -29,8 +29,11 @@ export class ReplySocket {
   readonly #socket: Socket
   readonly #options: ReplySocketOptions
   readonly #waiting: Waiting[] = []
-  #received = ''
-  #searched = 0
+  /** What has arrived of the next reply. */
+  #pieces: string[] = []
+  /** Its last characters, as many as may belong to its end. */
+  #tail = ''
+  #length = 0
   #closed = false
 
   private constructor(socket: Socket, options: ReplySocketOptions) {
@@ -79,18 +82,25 @@ export class ReplySocket {
   }
 
   #take(text: string): void {
+    const { replyEnd, longestReply = Number.POSITIVE_INFINITY } = this.#options
+    this.#pieces.push(text)
+    this.#length += text.length
+    // A reply of megabytes comes in hundreds of pieces, so only the newest one is searched.
+    const newest = this.#tail + text
+    if (newest.includes(replyEnd)) this.#answer(this.#pieces.join(''))
+    else this.#tail = newest.slice(Math.max(0, newest.length - replyEnd.length + 1))
+    if (this.#length > longestReply) this.#socket.destroy()
+  }
+
+  /** @param received at least one whole reply */
+  #answer(received: string): void {
     const { replyEnd } = this.#options
-    this.#received += text
-    for (;;) {
-      const end = this.#received.indexOf(replyEnd, this.#searched)
-      if (end < 0) break
-      const reply = this.#received.slice(0, end)
-      this.#received = this.#received.slice(end + replyEnd.length)
-      this.#searched = 0
-      this.#waiting.shift()?.resolve(reply)
-    }
-    this.#searched = Math.max(0, this.#received.length - replyEnd.length)
-    if (this.#received.length > (this.#options.longestReply ?? Number.POSITIVE_INFINITY)) this.#socket.destroy()
+    const replies = received.split(replyEnd)
+    const rest = replies.pop() ?? ''
+    this.#pieces = [rest]
+    this.#length = rest.length
+    this.#tail = rest.slice(Math.max(0, rest.length - replyEnd.length + 1))
+    for (const reply of replies) this.#waiting.shift()?.resolve(reply)
   }
 
   #end(): void {
