@@ -475,6 +475,9 @@ describe('what goes wrong', () => {
     expect(await statusOf('/gone')).toBe(404)
     expect(await driver.observe()).toEqual([])
     expect(driver.observing).toBe(false)
+    // It was found right, and is looked at again all the same.
+    await show(`clear map ${files.map('paths')}`)
+    expect(await driver.observe()).toEqual(['lb/web'])
   })
 
   it('is not found where a change was made while it was looked for', async () => {

@@ -1,5 +1,16 @@
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseFrontendStats, parseInfo, parseMaps, parseMirrors, parseServerStats, parseServers } from './show.ts'
+import {
+  parseFrontendStats,
+  parseInfo,
+  parseMaps,
+  parseMirrors,
+  parseServerStats,
+  parseServers,
+  showsRows,
+  showsServers,
+} from './show.ts'
 
 // As HAProxy 2.6.12 says it.
 const SERVERS = `1
@@ -92,5 +103,50 @@ describe('show', () => {
   it.each(['', 'Unknown command', 'a\nb\nc'])('nothing out of %o', (text) => {
     expect(parseServers(text)).toEqual(new Map())
     expect(parseFrontendStats(text)).toEqual(new Map())
+  })
+})
+
+/** Few names and values, so that pairs are often equal or nearly. */
+const few = fc.constantFrom('a', 'b', 'c')
+
+describe('whether what is shown is what is known', () => {
+  it('rows of a map, whatever else is known', () => {
+    const rows = fc.dictionary(
+      fc.tuple(fc.nat(2), few, few).map(([slot, host, path]) => `f${slot}/${host}/${path}`),
+      few,
+    )
+    const text = (all: Readonly<Record<string, string>>) =>
+      Object.entries(all)
+        .map(([key, value], at) => `0x${at} ${key} ${value}`)
+        .join('\n')
+    fc.assert(
+      fc.property(rows, rows, rows, (shown, known, others) => {
+        const content = parseMaps({ paths: text(known), filters: text(others) })
+        const read = parseMaps({ paths: text(shown), filters: text(others) })
+        expect(showsRows(text(shown), 'paths', content.rows)).toBe(isDeepStrictEqual(read.rows, content.rows))
+        expect(showsRows(text(known), 'paths', content.rows)).toBe(true)
+      }),
+    )
+  })
+
+  it('servers', () => {
+    const servers = fc.dictionary(
+      fc.tuple(fc.nat(2), few).map(([slot, name]) => `b${slot} 2 ${name}`),
+      fc.tuple(fc.nat(1), fc.nat(1)).map((fields) => fields.join(' ')),
+    )
+    const text = (all: Readonly<Record<string, string>>) =>
+      [
+        '1',
+        '# be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state srv_uweight srv_iweight',
+        ...Object.entries(all).map(([server, state]) => `4 ${server} 10.0.0.1 2 ${state} 1`),
+      ].join('\n')
+    fc.assert(
+      fc.property(servers, servers, (shown, known) => {
+        const content = parseServers(text(known))
+        const isSame = isDeepStrictEqual(parseServers(text(shown)), content)
+        expect(showsServers(text(shown), content)).toBe(isSame)
+        expect(showsServers(text(known), content)).toBe(true)
+      }),
+    )
   })
 })

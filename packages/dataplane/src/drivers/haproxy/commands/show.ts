@@ -1,7 +1,7 @@
 import type { MemberTraffic } from '../../../contracts/driver.ts'
 import type { ProxyMirrors } from '../place/mirror-share.ts'
 import { emptyContent, type ProxyContent, rowsOf, type ServerState } from '../rendering/content.ts'
-import { type MapName, ROW_MAPS, VALUE_MAPS } from '../sections/maps.ts'
+import { type MapName, ROW_MAPS, type RowMap, VALUE_MAPS } from '../sections/maps.ts'
 import { clientConnections } from '../sections/source-share.ts'
 import { type Columns, type Figures, figuresIn } from './figures.ts'
 
@@ -48,10 +48,8 @@ export const TRAFFIC_COLUMNS = {
 /** Counters of a backend or a server since the process started, or the server was added. */
 export type TrafficCounters = Figures<typeof TRAFFIC_COLUMNS>
 
-const slotOf = (prefix: 'f' | 'b', name: string | undefined): number | null => {
-  const match = /^([fb])([0-9]+)$/.exec(name ?? '')
-  return match?.[1] === prefix ? Number(match[2]) : null
-}
+const slotOf = (prefix: 'f' | 'b', name: string | undefined): number | null =>
+  name?.[0] === prefix && /^.[0-9]+$/.test(name) ? Number(name.slice(1)) : null
 
 /** `show stat -1 1 -1`: only frontends, CSV with a header line. By slot. */
 export function parseFrontendStats(csv: string): ReadonlyMap<number, FrontendCounters> {
@@ -128,25 +126,39 @@ export function parseServerStats(csv: string): ReadonlyMap<string, ServerCounter
 
 /** `show servers state`: a version line, a header line, then one line per server (management guide, 9.3). */
 export function parseServers(text: string): ProxyContent['backends'] {
-  const lines = text.split('\n')
-  const header =
-    lines
-      .find((line) => line.startsWith('# '))
-      ?.slice(2)
-      .split(' ') ?? []
-  const column = (name: string): number => header.indexOf(name)
-  const [backendAt, nameAt, adminAt, weightAt] = ['be_name', 'srv_name', 'srv_admin_state', 'srv_uweight'].map(column)
   const backends = new Map<number, Map<string, ServerState>>()
-  for (const line of lines) {
-    const fields = line.split(' ')
-    const slot = slotOf('b', fields[backendAt!])
-    const name = fields[nameAt!]
-    if (slot === null || name === undefined) continue
+  for (const [slot, name, state] of serverLines(text)) {
     const servers = backends.get(slot) ?? new Map<string, ServerState>()
-    servers.set(name, { weight: Number(fields[weightAt!]), ready: fields[adminAt!] === '0' })
+    servers.set(name, state)
     backends.set(slot, servers)
   }
   return backends
+}
+
+/** Whether `show servers state` shows exactly these servers. */
+export function showsServers(text: string, backends: ProxyContent['backends']): boolean {
+  let shown = 0
+  for (const [slot, name, { weight, ready }] of serverLines(text)) {
+    const known = backends.get(slot)?.get(name)
+    if (known?.weight !== weight || known.ready !== ready) return false
+    shown++
+  }
+  return shown === backends.values().reduce((sum, { size }) => sum + size, 0)
+}
+
+function* serverLines(text: string): Generator<readonly [slot: number, name: string, state: ServerState]> {
+  let columns: readonly number[] = []
+  for (const line of linesOf(text)) {
+    if (line.startsWith('# ')) {
+      const header = line.slice(2).split(' ')
+      columns = ['be_name', 'srv_name', 'srv_admin_state', 'srv_uweight'].map((name) => header.indexOf(name))
+    }
+    // The many columns behind the ones that are read are not split.
+    const fields = line.split(' ', Math.max(...columns) + 1)
+    const [backend, name, admin, weight] = columns.map((at) => fields[at])
+    const slot = slotOf('b', backend)
+    if (slot !== null && name !== undefined) yield [slot, name, { weight: Number(weight), ready: admin === '0' }]
+  }
 }
 
 /** `show map <file>` of each map: `<reference> <key> <value>` per line. */
@@ -163,12 +175,34 @@ export function parseMaps(texts: Readonly<Partial<Record<MapName, string>>>): Pi
   return { frontends, rows }
 }
 
+/** Whether `show map <file>` shows exactly the rows of this map that are known. */
+export function showsRows(text: string, map: RowMap, rows: ProxyContent['rows']): boolean {
+  let shown = 0
+  for (const [slot, key, value] of mapLines(text)) {
+    if (rows.get(slot)?.get(map)?.get(key) !== value) return false
+    shown++
+  }
+  return shown === rows.values().reduce((sum, maps) => sum + (maps.get(map)?.size ?? 0), 0)
+}
+
 /** Slot of the frontend, the rest of the key, and the value. */
 function* mapLines(text = ''): Generator<readonly [slot: number, key: string, value: string]> {
-  for (const line of text.split('\n')) {
-    const [, name = '', value] = line.split(' ')
-    const end = name.includes('/') ? name.indexOf('/') : name.length
-    const slot = slotOf('f', name.slice(0, end))
-    if (slot !== null && value !== undefined) yield [slot, name.slice(end + 1), value]
+  for (const line of linesOf(text)) {
+    const at = line.indexOf(' ') + 1
+    const end = line.indexOf(' ', at)
+    if (at === 0 || end < 0) continue
+    const slash = line.indexOf('/', at)
+    const endOfSlot = slash < 0 || slash > end ? end : slash
+    const slot = slotOf('f', line.slice(at, endOfSlot))
+    if (slot !== null) yield [slot, line.slice(endOfSlot + 1, end), line.slice(end + 1)]
+  }
+}
+
+/** The lines of a text that may be megabytes long. */
+function* linesOf(text: string): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    const end = text.indexOf('\n', from)
+    yield text.slice(from, end < 0 ? text.length : end)
+    from = end < 0 ? text.length : end + 1
   }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   parseAuthorities,
   parseCertificateList,
@@ -5,7 +6,7 @@ import {
   parseCertificates,
   parseRevocationLists,
 } from '../certificates/tls-show.ts'
-import { parseMaps, parseServers } from '../commands/show.ts'
+import { parseMaps, parseServers, showsRows, showsServers } from '../commands/show.ts'
 import type { StatsSocket } from '../commands/stats-socket.ts'
 import { emptyContent, type ProxyContent } from '../rendering/content.ts'
 import { emptyTlsContent, type UnreadableContent } from '../rendering/tls-content.ts'
@@ -13,14 +14,15 @@ import { type MapName, ROW_MAPS, type RowMap, VALUE_MAPS } from '../sections/map
 import type { ProxyFiles } from './proxy-files.ts'
 
 /**
- * Reads one part of what a process holds. @returns the content with this part as it is in the process
+ * Reads one part of what a process holds. @returns the content with this part as it is in the process; the same object
+ * when it is as known
  * @throws ProxyLost
  */
 type ReadPart = (socket: StatsSocket, files: ProxyFiles, content: ProxyContent) => Promise<ProxyContent>
 
 const readServers: ReadPart = async (socket, _, content) => {
   const [servers = ''] = await socket.execute(['show servers state\n'])
-  return { ...content, backends: parseServers(servers) }
+  return showsServers(servers, content.backends) ? content : { ...content, backends: parseServers(servers) }
 }
 
 const readCertificates: ReadPart = async (socket, files, content) => {
@@ -40,30 +42,31 @@ const readCertificates: ReadPart = async (socket, files, content) => {
     revocationLists: parseRevocationLists(revoked),
     listed: new Map(listed.filter(([, contents]) => contents.size > 0)),
   }
-  return { ...content, tls }
+  return isDeepStrictEqual(tls, content.tls) ? content : { ...content, tls }
 }
 
-async function readMaps(socket: StatsSocket, files: ProxyFiles, maps: readonly MapName[]) {
-  const texts = await socket.execute(maps.map((map) => `show map ${files.map(map)}\n`))
-  return parseMaps(Object.fromEntries(maps.map((map, index) => [map, texts[index] ?? ''])))
-}
+const readMaps = (socket: StatsSocket, files: ProxyFiles, maps: readonly MapName[]) =>
+  socket.execute(maps.map((map) => `show map ${files.map(map)}\n`))
 
 const readValues: ReadPart = async (socket, files, content) => {
-  const { frontends } = await readMaps(socket, files, VALUE_MAPS)
-  return { ...content, frontends }
+  const texts = await readMaps(socket, files, VALUE_MAPS)
+  const { frontends } = parseMaps(Object.fromEntries(VALUE_MAPS.map((map, index) => [map, texts[index] ?? ''])))
+  return isDeepStrictEqual(frontends, content.frontends) ? content : { ...content, frontends }
 }
 
 const readRows =
   (map: RowMap): ReadPart =>
   async (socket, files, content) => {
-    const { rows: read } = await readMaps(socket, files, [map])
-    const { rows } = content
-    for (const [slot, maps] of rows) {
-      maps.delete(map)
-      if (maps.size === 0) rows.delete(slot)
+    const [text = ''] = await readMaps(socket, files, [map])
+    if (showsRows(text, map, content.rows)) return content
+    const { rows: read } = parseMaps({ [map]: text })
+    const rows = new Map<number, Map<RowMap, Map<string, string>>>()
+    for (const slot of new Set([...content.rows.keys(), ...read.keys()])) {
+      const others = [...(content.rows.get(slot) ?? [])].filter(([other]) => other !== map)
+      const maps = new Map([...others, ...(read.get(slot) ?? [])])
+      if (maps.size > 0) rows.set(slot, maps)
     }
-    for (const [slot, maps] of read) rows.set(slot, new Map([...(rows.get(slot) ?? []), ...maps]))
-    return content
+    return { ...content, rows }
   }
 
 /** Everything, in parts of which the longest is one map. */

@@ -17,6 +17,8 @@ export class ReadBack {
   /** The process that is being read; null between two rounds. */
   #proxy: RunningProxy | null = null
   #part = 0
+  /** Whether something was read that is other than known. */
+  #differs = false
   #left: string[] = []
   #lost: string[] = []
 
@@ -46,21 +48,24 @@ export class ReadBack {
   #begin(proxy: RunningProxy): void {
     this.#proxy = proxy
     this.#part = 0
+    this.#differs = false
     this.#lost = []
   }
 
   async #read(proxy: RunningProxy): Promise<null> {
-    await proxy.refresh(this.#part++)
+    if (await proxy.refresh(this.#part++)) this.#differs = true
     if (this.#part === CONTENT_PARTS.length) this.#left = [...this.#current.assignments.keys]
     return null
   }
 
   #compare(proxy: RunningProxy): readonly string[] | null {
     const { assignments } = this.#current
+    // The process has the rows that are known to be settled, unless something else was read.
+    const settled = this.#differs ? undefined : proxy.settled
     for (const key of this.#left.splice(0, ENTRIES_AT_ONCE)) {
       if (!assignments.has(key)) continue
       const placed = assignments.placedOf(key)
-      if (disturbs(planChanges(proxy.content, placed, placed))) {
+      if (disturbs(planChanges(proxy.content, placed, placed, settled))) {
         proxy.unsettle(placed)
         this.#lost.push(key)
       } else proxy.settle(placed)

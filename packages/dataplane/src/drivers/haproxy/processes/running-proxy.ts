@@ -137,9 +137,16 @@ export class RunningProxy {
     return pem === null ? null : tlsCommandText(command, this.#files.tls, pem)
   }
 
-  /** Reads a part of the real content from the process. @param part an index of `CONTENT_PARTS` @throws ProxyLost */
-  async refresh(part: number): Promise<void> {
-    this.#content = (await CONTENT_PARTS[part]?.(this.#socket, this.#files, this.#content)) ?? this.#content
+  /**
+   * Reads a part of the real content from the process.
+   * @param part an index of `CONTENT_PARTS`
+   * @returns whether it is other than known
+   * @throws ProxyLost
+   */
+  async refresh(part: number): Promise<boolean> {
+    const known = this.#content
+    this.#content = (await CONTENT_PARTS[part]?.(this.#socket, this.#files, known)) ?? known
+    return this.#content !== known
   }
 
   /** Counters of all frontends, by slot. @throws ProxyLost */
