@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../../../server/src/test-bed.ts'
 import { loadBalancerIds } from '../addresses/ids.ts'
@@ -49,4 +50,41 @@ test('an id that another project took is not waited for', async () => {
   const [id = ''] = loadBalancerIds(projectId, 'b')
   bed.withdrawals.hold(id, { projectId: stranger, overdue: false, waitingFor: [node] })
   expect(await native.withdrawal(id, 0)).toEqual({ withdrawn: true, overdue: false, waitingFor: [] })
+})
+
+test('all who follow the load balancers share one watch, which is closed behind the last', async () => {
+  const [opened, closed]: [string[], string[]] = [[], []]
+  bed.app.server.on('request', ({ url = '' }: IncomingMessage, answer: ServerResponse) => {
+    if (!url.startsWith('/api/v1/load-balancers?watch=')) return
+    opened.push(url)
+    answer.once('close', () => closed.push(url))
+  })
+  const stops = [new AbortController(), new AbortController()]
+  const names: string[][] = [[], []]
+  const follow = async (at: number) => {
+    for await (const event of native.watch(stops[at]!.signal))
+      if (event.type === 'shown') names[at]!.push(event.loadBalancer.document.name)
+  }
+  const content = { name: 'shown', annotations: {}, pools: [], listeners: [] }
+  const [id = ''] = loadBalancerIds(projectId, 'c')
+  const { id: poolId } = await bed.admission.createAddressPool({
+    ...{ name: 'p', description: '', cidr: '198.51.100.0/24', gatewayIp: null, projectIds: null, quarantineSeconds: 0 },
+    ranges: [{ first: '198.51.100.1', last: '198.51.100.9' }],
+  })
+  await native.create(id, content, { poolId, address: null })
+  const following = [follow(0)]
+  await expect.poll(() => names[0]).toEqual(['shown'])
+  following.push(follow(1))
+  await expect.poll(() => names[1]).toEqual(['shown'])
+  await native.replace(id, { ...content, name: 'renamed' })
+  await expect.poll(() => names.map((all) => all.at(-1))).toEqual(['renamed', 'renamed'])
+  expect(opened).toHaveLength(1)
+  stops[0]!.abort()
+  await expect(following[0]).rejects.toThrow('aborted')
+  await native.replace(id, { ...content, name: 'again' })
+  await expect.poll(() => names[1]?.at(-1)).toBe('again')
+  expect([names[0], closed]).toEqual([['shown', 'renamed'], []])
+  stops[1]!.abort()
+  await expect(following[1]).rejects.toThrow('aborted')
+  await expect.poll(() => closed).toHaveLength(1)
 })

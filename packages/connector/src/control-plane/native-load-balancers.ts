@@ -21,6 +21,7 @@ import type {
 } from './load-balancer-service.ts'
 import { type AnsweredLoadBalancer, bodyOf, type Creation, creationBody, splitAnswer } from './native-bodies.ts'
 import { NativeProject } from './native-project.ts'
+import { SharedWatch } from './shared-watch.ts'
 
 interface QueuedMemberChange {
   readonly loadBalancerId: string
@@ -43,6 +44,7 @@ export class NativeLoadBalancers extends NativeProject implements LoadBalancerSe
   readonly #creations: CallsTogether<Creation, ShownLoadBalancer>
   readonly #memberChanges: CallsTogether<QueuedMemberChange, ChangedMembers>
   readonly #answers = new AnsweredDocuments()
+  readonly #watch = new SharedWatch((signal) => this.#openWatch(signal))
 
   constructor(sessions: Sessions) {
     super(sessions)
@@ -174,7 +176,12 @@ export class NativeLoadBalancers extends NativeProject implements LoadBalancerSe
     )
   }
 
-  async *watch(signal: AbortSignal): AsyncIterable<LoadBalancerEvent> {
+  /** All followers share one watch of the control plane. */
+  watch(signal: AbortSignal): AsyncIterable<LoadBalancerEvent> {
+    return this.#watch.follow(signal)
+  }
+
+  async *#openWatch(signal: AbortSignal): AsyncIterable<LoadBalancerEvent> {
     const projectId = await this.projectId()
     yield { type: 'listing' }
     // Statuses have no revision from which to resume, so each watch begins with everything that exists.
