@@ -126,7 +126,11 @@ function routesOf(
   last: (host: string) => RouteContent,
 ): readonly RouteContent[] {
   const ordered = [...listeners].sort((a, b) => bySpecificity(a.host, b.host))
-  return ordered.flatMap((one) => [...placed.routesOf(one), ...(one.host === '' ? [] : [last(one.host)])])
+  // Of lists with thousands of routes, `concat` is many times as fast as `flatMap`.
+  const own = (one: JudgedListener): readonly RouteContent[] =>
+    one.host === '' ? placed.routesOf(one) : [...placed.routesOf(one), last(one.host)]
+  const none: readonly RouteContent[] = []
+  return none.concat(...ordered.map(own))
 }
 
 /** Whether the listener needs the pool without members, to close connections for names that none of its routes has. */
