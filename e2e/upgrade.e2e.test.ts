@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import {
   askOn,
+  bundled,
   Caller,
   checkoutOf,
   type HeldConnection,
@@ -10,29 +12,24 @@ import {
   msSince,
   nodesInSync,
   type Outcome,
+  PRODUCT_ENVIRONMENT,
   recordFault,
+  run,
   type ShownLoadBalancer,
   startAgent,
-  startControlPlane,
   type Tenant,
   TestSystem,
   THIS_CHECKOUT,
+  TypedPage,
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ACME, BOLT, balancer, member, PORT, quickCheck, vipOf } from './fixtures.ts'
 import { Clients } from './kept-alive.ts'
 import { agentOf } from './node-processes.ts'
+import { PREVIOUS, replaceControlPlane } from './previous-version.ts'
 import { dropAll, expectAlive, holdSome } from './traffic.ts'
 
-/**
- * The version to upgrade from, and to go back to. At a release the pin moves to the commit of the previous release:
- * upgrades are promised from one release to the next, and one step back. Between releases it stays, so that the test
- * sees all changes since then. A change that fails this test needs an intermediate step (docs/operations.md, Upgrades).
- * There is no release yet. This is such a step: versions before 7a88bc18 load a table of theirs in two transactions, so they
- * refuse connections for a moment when they find one of another version.
- */
-const PREVIOUS = '43501fc13372cfb91bf82a188fb9af8d3ab15258'
 const NODES = ['node1', 'node2'] as const
 const SET = ['nodes.announcer=vrrp', 'liveness.moveAfterMs=600000']
 
@@ -81,10 +78,7 @@ beforeEach(({ skip }) => {
 async function replace(part: Part, checkout: string): Promise<void> {
   const { lab, access } = system
   if (part === 'control-plane') {
-    const running = lab.process('control-plane')
-    if (running === null) throw new Error('no control plane runs')
-    await lab.stop(running)
-    await startControlPlane(lab, { port: Number(new URL(access.endpoint).port), set: SET, checkout })
+    await replaceControlPlane(system, { set: SET, checkout })
     await nodesInSync(access, NODES.length)
     return
   }
@@ -159,6 +153,49 @@ async function withTraffic<T>(body: () => Promise<T>): Promise<{ readonly value:
   return { value, asked: outcomes.length + kept.asked }
 }
 
+const CLI = bundled(path.resolve(import.meta.dirname, '../apps/cli/src/main.ts'))
+const cliEnvironment = () => ({
+  ...PRODUCT_ENVIRONMENT,
+  ...{ SPOUT_ENDPOINT: system.access.endpoint, SPOUT_TOKEN: system.access.admin.token, NO_COLOR: '1' },
+})
+
+/** What `spout upgrade --check` of this version says of every part: `current` or, of the version before, `unknown`. */
+async function standings(): Promise<Readonly<Record<string, string>>> {
+  const { endpoint } = system.access
+  const argv = [process.execPath, CLI, 'upgrade', '--check', '-o', 'json']
+  const { code, stdout } = await run(argv, { env: cliEnvironment() })
+  const { state, parts } = JSON.parse(stdout) as { state: string; parts: { name: string; standing: string }[] }
+  expect([state, code]).toEqual(parts.every(({ standing }) => standing === 'current') ? ['current', 0] : ['blocked', 1])
+  return Object.fromEntries(parts.map(({ name, standing }) => [name === endpoint ? 'control-plane' : name, standing]))
+}
+
+/** An agent of this version says so to a control plane of this version alone. */
+async function versionsAreShown(upgraded: ReadonlySet<Part>): Promise<void> {
+  const knows = upgraded.has('control-plane')
+  const expected = Object.fromEntries(
+    (['control-plane', ...NODES] as const).map((part) => [part, knows && upgraded.has(part) ? 'current' : 'unknown']),
+  )
+  const what = `spout upgrade --check to show ${JSON.stringify(expected)}`
+  await waitFor(async () => isDeepStrictEqual(await standings(), expected), { what })
+}
+
+/** What docs/upgrading.md shows of an installation whose parts are all of this version. */
+async function pageIsRight(): Promise<void> {
+  const page = new TypedPage('upgrading.md', (command) =>
+    run(['bash', '-c', command.replace('spout', `'${process.execPath}' '${CLI}'`)], { env: cliEnvironment() }),
+  )
+  const { said, shown } = await page.type('spout upgrade --check')
+  expect(page.left).toEqual([])
+  const version = /[0-9]+\.[0-9]+\.[0-9]+(?:-[\w.]+)?(?![.\w])/g
+  const own = (text: string) =>
+    text
+      .replaceAll(/http:\S+/g, 'URL')
+      .replaceAll(version, 'VERSION')
+      .replaceAll(/ {2,}/g, '  ')
+      .trim()
+  expect(own(said)).toBe(own(shown))
+}
+
 /** Log lines of all processes of Spout since the start that report unreadable data or a bug of ours. */
 const complaints = (): readonly string[] =>
   ['control-plane', ...NODES.map((node) => `agent-${node}`)].flatMap((name) =>
@@ -178,14 +215,19 @@ describe('F24: an upgrade and the way back, under load', () => {
     const began = performance.now()
     const { value: changes, asked } = await withTraffic(async () => {
       let done = 0
+      const upgraded = new Set<Part>()
       for (const [parts, checkout] of [[up, THIS_CHECKOUT] as const, [down, previous] as const])
         for (const part of parts) {
           const before = await stored()
           await replace(part, checkout)
+          if (checkout === THIS_CHECKOUT) upgraded.add(part)
+          else upgraded.delete(part)
+          await versionsAreShown(upgraded)
           const after = await stored()
           // A later version may show more fields, never fewer, and never another value.
           const [older, newer] = checkout === THIS_CHECKOUT ? [before, after] : [after, before]
           expect(newer).toMatchObject(older)
+          if (upgraded.size === parts.length) await pageIsRight()
           await changeWorks()
           done++
         }

@@ -13,7 +13,7 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
   'native/helper': ['loop', 'requests', ['interfaces', 'netfilter', 'neighbours', 'probes']],
   'apps/cli/src/commands': [
     'connections',
-    ['nouns', 'nodes', 'explain', 'imports', 'plan', 'top', 'checks', 'doctor', 'completion', 'store'],
+    ['nouns', 'nodes', 'explain', 'imports', 'plan', 'top', 'checks', 'doctor', 'completion', 'store', 'upgrade'],
   ],
   'packages/admission/src': [
     'contract',

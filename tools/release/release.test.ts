@@ -10,6 +10,7 @@ import { filesOf, writeChecksums } from './release-files.ts'
 import { setVersion, versionOf } from './versions.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
+const PROMISE = 'apps/cli/src/commands/upgrade/promise.ts'
 const DAY = new Date('2026-11-28T12:00:00Z')
 let root: string
 
@@ -93,13 +94,14 @@ test('this checkout: the version it has changes no byte, another is then nowhere
   for (const part of ['package.json', 'package-lock.json', 'apps', 'packages', 'deploy', 'docs', 'README.md'])
     cpSync(path.join(ROOT, part), path.join(root, part), {
       recursive: true,
-      filter: (file) => !/node_modules|\/src\/(?!.*names\.ts$).*\.[a-z]+$/.test(file),
+      filter: (file) => !/node_modules|\/src\/(?!.*(names|promise)\.ts$).*\.[a-z]+$/.test(file),
     })
   const version = versionOf(root)
   expect(setVersion(root, version)).toEqual([])
   const changed = setVersion(root, '7.7.7')
   expect(changed).toEqual(expect.arrayContaining(['package-lock.json', 'deploy/kubernetes/spout.yaml']))
   expect(changed).toContain('packages/kubernetes-manifests/src/in-cluster/names.ts')
+  expect(read(PROMISE)).toContain(`UPGRADES_FROM = '${version}'`)
   expect(changed).toEqual(
     expect.arrayContaining([
       'README.md',
@@ -110,6 +112,20 @@ test('this checkout: the version it has changes no byte, another is then nowhere
   expect(changed.map((file) => read(file)).filter((text) => text.includes(`spout_${version}_`))).toEqual([])
   expect(changed.map((file) => read(file)).filter((text) => text.includes(`spout:${version}`))).toEqual([])
   expect(read('package-lock.json')).not.toMatch(new RegExp(`"@spout/[^"]+": "${RegExp.escape(version)}"`))
+})
+
+test('a version takes over from the one before, and its candidates from the same', () => {
+  const promise = "export const UPGRADES_FROM = '0.8.0'\n"
+  write(PROMISE, promise)
+  const at = (version: string) => write('package.json', JSON.stringify({ name: 'spout', version }))
+  write('package-lock.json', '{"version": "0.9.0", "packages": {}}')
+  at('0.9.0-rc.1')
+  setVersion(root, '0.9.0')
+  expect(read(PROMISE)).toBe(promise)
+  setVersion(root, '1.0.0-rc.1')
+  expect(read(PROMISE)).toBe("export const UPGRADES_FROM = '0.9.0'\n")
+  setVersion(root, '1.0.0')
+  expect(read(PROMISE)).toBe("export const UPGRADES_FROM = '0.9.0'\n")
 })
 
 test('versions in Debian’s form: commits before their release, candidates before it', async () => {

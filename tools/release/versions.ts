@@ -13,6 +13,8 @@ export const versionOf = (root: string): string =>
   (JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { readonly version: string }).version
 
 const PACKAGES = ['package.json', '{packages/*,packages/intents/*,apps/*}/package.json']
+/** Says which version may be replaced by the new one. */
+const PROMISE = 'apps/cli/src/commands/upgrade/promise.ts'
 /** Files that name the image or the chart of this version. */
 const NAMING = [
   'packages/kubernetes-manifests/src/**/names.ts',
@@ -38,6 +40,9 @@ export function setVersion(root: string, version: string): readonly string[] {
   return [
     ...files(NAMING).flatMap((file) => rewrite(file, (text) => named(text, before, version))),
     ...rewrite('package-lock.json', (text) => lockFile(text, version)),
+    ...(numbersOf(before) === numbersOf(version)
+      ? []
+      : files([PROMISE]).flatMap((file) => rewrite(file, (text) => promised(text, before)))),
     ...files(PACKAGES).flatMap((file) => rewrite(file, (text) => manifest(text, version))),
   ]
 }
@@ -51,6 +56,13 @@ const named = (text: string, before: string, after: string): string =>
       new RegExp(`^(\\s*(?:version|appVersion|newTag): )(["']?)${RegExp.escape(before)}\\2$`, 'gm'),
       `$1$2${after}$2`,
     )
+
+/** Candidates of a version take over from the same one as it. */
+const numbersOf = (version: string): string => version.replace(/-.*/, '')
+
+/** The version before, which the new one takes over from. */
+const promised = (text: string, before: string): string =>
+  text.replace(/^(export const UPGRADES_FROM = )'.*'$/m, `$1'${before}'`)
 
 const manifest = (text: string, version: string): string => json(ownVersions(JSON.parse(text), version))
 

@@ -1,5 +1,5 @@
+import { VERSION } from '@spout/runtime/version'
 import { Command } from 'commander'
-import packageJson from '../package.json' with { type: 'json' }
 import { addAudit } from './commands/checks/audit.ts'
 import { addConformance } from './commands/checks/conformance.ts'
 import { addLeaks } from './commands/checks/leaks.ts'
@@ -19,6 +19,7 @@ import { addQuota } from './commands/nouns/quota.ts'
 import { addPlan } from './commands/plan/plan.ts'
 import { addStoreMigrate } from './commands/store/store-migrate.ts'
 import { addTop } from './commands/top/top.ts'
+import { addUpgrade } from './commands/upgrade/upgrade.ts'
 import { collection, completeLoadBalancer, completeNetwork, completeOwned, completeToken } from './nouns/collection.ts'
 import type { Noun } from './nouns/noun.ts'
 import { listeners, members, pools, subnets } from './nouns/parts.ts'
@@ -58,7 +59,7 @@ const NOUNS: readonly (readonly [Resource, Noun])[] = [
 export function buildProgram(context: CommandContext): Command {
   const program = new Command('spout')
     .description('load balancers for clouds that have none')
-    .version(packageJson.version, '--version', 'output the version number')
+    .version(VERSION, '--version', 'output the version number')
     .addHelpText('after', '\nSPOUT_ENDPOINT is the address of the control plane, SPOUT_TOKEN your token.')
     .showSuggestionAfterError()
     .exitOverride()
@@ -78,6 +79,7 @@ export function buildProgram(context: CommandContext): Command {
   addAudit(program, context)
   addLeaks(program, context)
   addDoctor(program, context)
+  addUpgrade(program, context)
   addConformance(program, context)
   addCompletion(program, context)
   return program

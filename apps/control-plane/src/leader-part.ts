@@ -91,6 +91,11 @@ export class LeaderPart {
     return stop
   }
 
+  /** Whether it runs. */
+  get leads(): boolean {
+    return this.#term !== null
+  }
+
   /** Keys that wait to be planned. */
   get backlog(): number {
     return this.#loops.planner.backlog

@@ -42,16 +42,9 @@ export interface SurfaceParts {
 export function mountSurfaces(
   app: ReturnType<typeof createServer>,
   config: ControlPlaneConfig,
-  {
-    model: { store, view, admission },
-    part: { status, dnsNames, domains },
-    authenticator,
-    audit,
-    limits,
-    clock,
-    linkPin,
-  }: SurfaceParts,
+  { model: { store, view, admission }, part, authenticator, audit, limits, clock, linkPin }: SurfaceParts,
 ): void {
+  const { status, dnsNames, domains } = part
   const authenticate = authenticateBy(authenticator)
   const publicUrl = config.api.publicUrl === '' ? null : config.api.publicUrl
   const base = baseUrl(publicUrl)
@@ -65,7 +58,7 @@ export function mountSurfaces(
   }
   const native = nativeApi({
     ...{ admission, view, store, status, ownership: status, withdrawals: status.withdrawals },
-    ...{ dns: dnsNames, domains },
+    ...{ dns: dnsNames, domains, leads: () => part.leads },
     ...{ authenticator, audit, clock, linkPin, networkDefaults, streams: limits.streams, turns: limits.turns },
   })
   const identity = identityApi({

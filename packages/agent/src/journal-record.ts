@@ -7,6 +7,8 @@ import type { NodeStateEntry } from '@spout/model/node-state'
  * when the entry was applied. `shares`: percentages of members in slow start at that time; absent when there were none.
  */
 export type JournalRecord =
+  /** The first record. Absent in journals from before 0.1.0, which are of version 1. */
+  | { readonly format: JournalFormat }
   | {
       readonly put: { readonly hash: string; readonly entry: NodeStateEntry; readonly down: readonly string[] } & Rising
     }
@@ -23,6 +25,19 @@ export type JournalRecord =
   /** The same entry with other members down or in slow start. */
   | { readonly down: { readonly key: string; readonly members: readonly string[] } & Rising }
   | { readonly delete: string }
+
+/** How a journal is written, as the store's schema says it of itself. */
+export interface JournalFormat {
+  readonly version: number
+  /** The oldest version whose agents can use it: they read what they know, and skip other records. */
+  readonly usableFrom: number
+}
+
+/**
+ * A version that adds kinds of records, or fields, which the agent of the previous release may ignore, raises `version`
+ * alone: so that agent takes the journal over on the way back.
+ */
+export const JOURNAL_FORMAT: JournalFormat = { version: 1, usableFrom: 1 }
 
 interface Rising {
   readonly shares?: readonly (readonly [memberId: string, percent: number])[]

@@ -1,6 +1,7 @@
 import type { AgentLink } from '@spout/client/agent-link'
 import type { Announcer, CarriedRequest, EntryFollower, ProbeLimits, ProberOptions } from '@spout/dataplane'
 import type { Clock, Component } from '@spout/runtime'
+import { VERSION } from '@spout/runtime/version'
 import { type AccessLogCounts, AccessLogs, type AccessLogsOptions } from './access-logs.ts'
 import { CertificateFiles } from './certificate-files.ts'
 import type { Domains } from './domains.ts'
@@ -133,6 +134,7 @@ export class NodeAgent implements Component {
       { event: 'adopted', entries: this.#state.entries.size, ...this.counters },
       'took over the state of the last agent',
     )
+    this.#reporter.tell({ version: VERSION })
     await this.#readings.followGroup()
     this.#reporter.start()
     this.#following = followLink(

@@ -18,7 +18,7 @@ export interface ReporterOptions {
   readonly heartbeatMs?: number
 }
 
-/** Report fields about the node's group membership, shares and access logs. */
+/** Report fields about the node itself: its group membership, shares, access logs and version. */
 export type NodeNews = Pick<NodeReport, (typeof NEWS)[number]>
 const NEWS = [
   'shards',
@@ -30,6 +30,7 @@ const NEWS = [
   'sights',
   'overShares',
   'logTroubles',
+  'version',
 ] as const
 
 /** Limits of one report. The rest follows at once in the next one. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { entryHash } from '@spout/model/entry-hash'
 import fc from 'fast-check'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { formatRecord, parseRecord } from './journal-record.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { formatRecord, JOURNAL_FORMAT, parseRecord } from './journal-record.ts'
 import { StateFile } from './state-file.ts'
 import { domainEntry, loadBalancerEntry } from './testing/entries.ts'
 
@@ -231,4 +231,55 @@ test('a large entry is written as edits, and is complete after a restart', async
   const mended = await opened()
   expect([...mended.entries.keys()]).toEqual(['lb/b'])
   await mended.close()
+})
+
+describe('the format', () => {
+  const first = async () => parseRecord((await readFile(path, 'utf8')).split('\n')[0] ?? '')
+  const entry = loadBalancerEntry('a')
+  const record = formatRecord({ put: { hash: entryHash(entry), entry, down: [] } })
+  const { version } = JOURNAL_FORMAT
+  const stored = async () => {
+    const file = await opened()
+    await file.close()
+    return generations(file)
+  }
+
+  test('is the first record of a new journal, and of one that is rewritten', async () => {
+    const file = await opened()
+    put(file, 'a', 1)
+    await file.close()
+    expect(await first()).toEqual({ format: JOURNAL_FORMAT })
+    await writeFile(path, `${record}damaged`)
+    await (await opened()).close()
+    expect(await first()).toEqual({ format: JOURNAL_FORMAT })
+    expect(await stored()).toEqual({ 'lb/a': [1, []] })
+  })
+
+  test('of an agent from before it is as it was', async () => {
+    await writeFile(path, record)
+    const file = await opened()
+    put(file, 'b', 1)
+    await file.close()
+    expect(await stored()).toEqual({ 'lb/a': [1, []], 'lb/b': [1, []] })
+  })
+
+  test('of a newer agent that only added to it is used, without the records that are new', async () => {
+    const newer = formatRecord({ format: { version: version + 1, usableFrom: version } })
+    const unknown = formatRecord({ tally: 3 } as unknown as Parameters<typeof formatRecord>[0])
+    await writeFile(path, newer + record + unknown)
+    const file = await opened()
+    expect(generations(file)).toEqual({ 'lb/a': [1, []] })
+    put(file, 'b', 1)
+    await file.close()
+    expect(await stored()).toEqual({ 'lb/a': [1, []], 'lb/b': [1, []] })
+  })
+
+  test('of a newer agent that this one cannot read is refused, and no byte is changed', async () => {
+    const text = `${formatRecord({ format: { version: version + 1, usableFrom: version + 1 } })}${record}torn`
+    await writeFile(path, text)
+    await expect(opened()).rejects.toThrow(
+      `has format ${version + 1}, and this agent knows up to ${version}: start the agent that wrote it`,
+    )
+    expect(await readFile(path, 'utf8')).toBe(text)
+  })
 })

@@ -5,7 +5,7 @@ import type { Shares } from '@spout/dataplane'
 import { type Edit, edited, editsBetween } from '@spout/model/edits'
 import { isLargeEntry, type NodeStateEntry } from '@spout/model/node-state'
 import { LineSplitter } from '@spout/runtime/ndjson'
-import { formatRecord, type JournalRecord, parseRecord } from './journal-record.ts'
+import { formatRecord, JOURNAL_FORMAT, type JournalFormat, type JournalRecord, parseRecord } from './journal-record.ts'
 
 /** An entry as the data plane last confirmed it. */
 export interface SavedEntry {
@@ -71,10 +71,22 @@ export class StateFile {
   /**
    * Reads the journal of an earlier process. If it has torn or damaged lines, leaves these out and rewrites the
    * journal.
+   * @throws Error: it is of a newer agent, and this one cannot use it. Nothing was changed then
    */
   async load(): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
     this.#file = await open(this.#path, 'a', 0o600)
+    try {
+      await this.#read()
+    } catch (error) {
+      await this.#file.close()
+      this.#file = null
+      throw error
+    }
+    if (this.#damaged) await this.flush()
+  }
+
+  async #read(): Promise<void> {
     const splitter = new LineSplitter()
     let wholeBytes = 0
     for await (const chunk of createReadStream(this.#path)) {
@@ -84,11 +96,11 @@ export class StateFile {
         this.#records++
         const record = parseRecord(line)
         if (record === null) this.#damaged = true
+        else if ('format' in record) this.#checkFormat(record.format)
         else this.#replay(record)
       }
     }
     this.#damaged ||= wholeBytes !== this.#sizeBytes
-    if (this.#damaged) await this.flush()
   }
 
   put(key: string, hash: string, entry: NodeStateEntry, down: ReadonlySet<string>, shares: Shares = NO_SHARES): void {
@@ -128,7 +140,14 @@ export class StateFile {
     this.#file = null
   }
 
-  #replay(record: JournalRecord): void {
+  #checkFormat({ version, usableFrom }: JournalFormat): void {
+    if (usableFrom <= JOURNAL_FORMAT.version) return
+    throw new Error(
+      `${this.#path} has format ${version}, and this agent knows up to ${JOURNAL_FORMAT.version}: start the agent that wrote it`,
+    )
+  }
+
+  #replay(record: Exclude<JournalRecord, { format: unknown }>): void {
     if ('put' in record) {
       const { hash, entry, down, shares } = record.put
       this.#saved.set(entry.key, { hash, entry, down: new Set(down), shares: new Map(shares) })
@@ -145,7 +164,7 @@ export class StateFile {
       const saved = this.#saved.get(record.down.key)
       const { key, members, shares } = record.down
       if (saved !== undefined) this.#saved.set(key, { ...saved, down: new Set(members), shares: new Map(shares) })
-    } else this.#saved.delete(record.delete)
+    } else if ('delete' in record) this.#saved.delete(record.delete)
   }
 
   #note(key: string, what: 'entry' | 'down'): void {
@@ -181,7 +200,7 @@ export class StateFile {
   }
 
   async #append(): Promise<void> {
-    const records: string[] = []
+    const records = this.#sizeBytes === 0 ? [formatRecord({ format: JOURNAL_FORMAT })] : []
     for (const [key, what] of this.#unwritten) {
       this.#unwritten.delete(key)
       records.push(this.#recordOf(key, what))
@@ -244,7 +263,7 @@ export class StateFile {
       this.#unwritten.clear()
       this.#written.clear()
       this.#damaged = false
-      let records: string[] = []
+      let records = [formatRecord({ format: JOURNAL_FORMAT })]
       const writeSlice = async () => {
         sizeBytes += (await file.write(records.join(''))).bytesWritten
         written += records.length

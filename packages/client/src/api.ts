@@ -5,6 +5,8 @@ import { LineSplitter } from '@spout/runtime/ndjson'
 export interface Session {
   readonly endpoint: string
   readonly token: string
+  /** How the program names itself: `name/version`. Absent: it does not. */
+  readonly userAgent?: string
 }
 
 /** An answer other than success, with the text of its problem document (RFC 9457). */
@@ -49,7 +51,10 @@ async function send(
 ): Promise<Response> {
   const init: RequestInit = {
     method,
-    headers: { authorization: `Bearer ${session.token}` },
+    headers: {
+      authorization: `Bearer ${session.token}`,
+      ...(session.userAgent !== undefined && { 'user-agent': session.userAgent }),
+    },
     ...(signal ? { signal } : {}),
   }
   if (body !== undefined)

@@ -248,7 +248,7 @@ export async function openTestBed(
     check: (id) => admission.concludeDomainCheck(id, { record: 'absent' }, 0),
   }
   const parts = { store, status, audit, ownership, withdrawals, streams, networkDefaults, dns, domains }
-  mount(app, nativeApi({ ...common, ...parts, linkPin: 'f'.repeat(32) }), gate)
+  mount(app, nativeApi({ ...common, ...parts, linkPin: 'f'.repeat(32), leads: () => true }), gate)
 
   /** A user with one role in one project, and a token for it. */
   const login = async (name: string, projectId: string, role: Role) => {

@@ -77,6 +77,15 @@ export interface StoreHealth {
   readonly reason: string | null
 }
 
+/** How an engine keeps what is stored, as far as an upgrade and the way back depend on it. */
+export interface StoreFormat {
+  readonly engine: 'sqlite' | 'postgres'
+  /** The version of its schema. */
+  readonly version: number
+  /** The oldest version whose programs can use it. */
+  readonly usableFrom: number
+}
+
 export interface CommitOptions {
   /**
    * For long values, which are then frozen, compared and encoded in pieces. Resolves when the next piece may be done.
@@ -124,6 +133,11 @@ export interface Store {
   compact(revision: Revision): Promise<void>
   /** Whether a commit would be accepted now. It does not touch the disk, so every readiness probe may call it. */
   health(): StoreHealth
+  /**
+   * The format of what is stored now, which a newer program may have raised.
+   * @returns null where nothing outlives the process
+   */
+  format(): Promise<StoreFormat | null>
   /** Flushes and releases the lock. Idempotent. */
   close(): Promise<void>
 }

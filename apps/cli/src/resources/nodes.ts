@@ -82,6 +82,7 @@ export const node: Resource = {
       wide: true,
       value: (row) => listOf<Problem>(row, 'status.problems').map(problemText),
     },
+    column('VERSION', 'status.version', true),
     column('LAST REPORT', 'status.lastReportAt', true),
     { title: 'ADDRESS', wide: true, value: (row) => row.fabricAddress ?? row.seenFabricAddress },
     column('FEATURES', 'status.features', true),

@@ -5,6 +5,7 @@ import { call } from '@spout/client'
 import { systemClock } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
 import { FakeClock } from '@spout/runtime/fake-clock'
+import { VERSION } from '@spout/runtime/version'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../../../server/src/test-bed.ts'
 import { type CredentialSettings, sessionsOf } from './sessions.ts'
@@ -36,7 +37,7 @@ test('a token file is read again when it changes, checked once a second, and at 
   writeFileSync(file, 'one\n')
   const clock = new FakeClock()
   const sessions = source({ tokenFile: file }, clock)
-  expect(await sessions.session()).toEqual({ endpoint, token: 'one' })
+  expect(await sessions.session()).toMatchObject({ endpoint, token: 'one' })
   writeFileSync(file, 'two\n')
   utimesSync(file, new Date(), new Date(Date.now() + 5000))
   expect((await sessions.session()).token).toBe('one')
@@ -45,6 +46,19 @@ test('a token file is read again when it changes, checked once a second, and at 
   writeFileSync(file, 'three\n')
   sessions.forget()
   expect((await sessions.session()).token).toBe('three')
+})
+
+test('an administrator sees which version of a connector calls', async () => {
+  const project = await bed.admission.createProject({ name: 'cluster', description: '' })
+  const { token } = await bed.login('cluster-connector', project.id, 'balancer')
+  const file = path.join(directory, 'version-token')
+  writeFileSync(file, token)
+  await call(await source({ tokenFile: file }).session(), 'GET', '/networks')
+  const { body } = await bed.askNative('GET', '/control-plane', await bed.adminLogin())
+  expect(body).toMatchObject({
+    ...{ version: VERSION, leads: true, store: null },
+    connectors: [{ userName: 'cluster-connector', projectId: project.id, version: VERSION }],
+  })
 })
 
 test('an application credential gets tokens of its role and renews them before they end', async () => {

@@ -3,6 +3,10 @@ import { call, type Session } from '@spout/client'
 import type { Sessions } from '@spout/client/native-api'
 import type { Clock } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
+import { VERSION } from '@spout/runtime/version'
+
+/** Administrators see which versions call (`spout upgrade --check`). */
+const NAMED = { userAgent: `spout-connector/${VERSION}` } as const
 
 /** How we authenticate to the control plane. */
 export interface CredentialSettings {
@@ -57,13 +61,14 @@ class TokenFile implements Sessions {
 
   async session(): Promise<Session> {
     const nowMs = this.#clock.monotonicMs()
-    if (this.#read !== null && nowMs < this.#lookAtMs) return { endpoint: this.#endpoint, token: this.#read.token }
+    if (this.#read !== null && nowMs < this.#lookAtMs)
+      return { endpoint: this.#endpoint, token: this.#read.token, ...NAMED }
     const { mtimeMs } = await stat(this.#file)
     let read = this.#read
     if (read?.mtimeMs !== mtimeMs) read = { mtimeMs, token: (await readFile(this.#file, 'utf8')).trim() }
     this.#read = read
     this.#lookAtMs = nowMs + LOOK_EVERY_MS
-    return { endpoint: this.#endpoint, token: read.token }
+    return { endpoint: this.#endpoint, token: read.token, ...NAMED }
   }
 
   forget(): void {
@@ -97,11 +102,11 @@ class Login implements Sessions {
   async session(): Promise<Session> {
     const known = this.#token
     if (known !== null && this.#clock.now().getTime() < known.renewAtMs)
-      return { endpoint: this.#endpoint, token: known.token }
+      return { endpoint: this.#endpoint, token: known.token, ...NAMED }
     this.#login ??= this.#renew().finally(() => {
       this.#login = null
     })
-    return { endpoint: this.#endpoint, token: await this.#login }
+    return { endpoint: this.#endpoint, token: await this.#login, ...NAMED }
   }
 
   forget(): void {
@@ -109,7 +114,7 @@ class Login implements Sessions {
   }
 
   async #renew(): Promise<string> {
-    const anonymous = { endpoint: this.#endpoint, token: '' }
+    const anonymous = { endpoint: this.#endpoint, token: '', ...NAMED }
     const issued = await call<Issued>(anonymous, 'POST', '/tokens', await this.#body())
     const nowMs = this.#clock.now().getTime()
     const renewAtMs = nowMs + (Date.parse(issued.expiresAt) - nowMs) * RENEW_AT

@@ -35,7 +35,7 @@ export class NodeStatuses {
     const connection = nodeConnection(id, this.#options)
     if (report === null) return { nodeId: id, connection, ...UNSEEN_NODE, problems }
     const { inSync, lastReportAt, features, shards, bgpSessions, flows, departure } = report
-    const { fabricAddress, lacksFabricAddress } = report
+    const { version, fabricAddress, lacksFabricAddress } = report
     const claimed = report.addressConflicts.filter(({ address }) => this.#addresses.has(id, address))
     const addressConflicts = conflictsOf(id, claimed, this.#ownedAddresses())
     const node = view.get('node', id)?.value ?? null
@@ -45,6 +45,7 @@ export class NodeStatuses {
       connection,
       inSync,
       lastReportAt,
+      version,
       features,
       shards,
       bgpSessions,

@@ -31,6 +31,7 @@ export function mergeAnnouncer(node: NodeView, report: NodeReport, shards: reado
   else if (over) node.overShares = []
   if (report.logTroubles !== undefined) node.logTroubles = report.logTroubles
   else if (over) node.logTroubles = []
+  if (report.version !== undefined) node.version = report.version
   if (report.fabricAddress !== undefined) {
     node.fabricAddress = report.fabricAddress
     node.lacksFabricAddress = report.fabricAddress === null

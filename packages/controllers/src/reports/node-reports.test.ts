@@ -49,3 +49,14 @@ test('what a restarted agent no longer has is dropped once it has reported every
   }
   expect([...reports.entries(NODE)]).toHaveLength(20)
 })
+
+test('the version of an agent is that of its session, and unknown for one that reports none', () => {
+  const reports = new NodeReports()
+  const version = () => reports.node(NODE)?.version
+  const merge = (report: NodeReport) => reports.merge(NODE, report, AT, () => true)
+  expect(merge(reportOf(1, { version: '0.2.0', inSync: true })).node).toBe(true)
+  expect([merge(reportOf(2, { inSync: true })).node, version()]).toEqual([false, '0.2.0'])
+  // The way back: an earlier agent does not know the field, whatever else it reports.
+  const earlier = { session: 'earlier', inSync: true, shards: [], bgpSessions: [] }
+  expect([merge(reportOf(1, earlier)).node, version()]).toEqual([true, null])
+})

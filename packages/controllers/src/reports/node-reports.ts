@@ -39,6 +39,7 @@ export class NodeReports {
     | 'sights'
     | 'overShares'
     | 'logTroubles'
+    | 'version'
     | 'lacksFabricAddress'
   > | null {
     return this.#nodes.get(nodeId) ?? null
@@ -72,6 +73,8 @@ export class NodeReports {
     node.sequence = report.sequence
     node.inSync = report.inSync
     node.features = report.features
+    // An agent that knows the field has it in its first report.
+    if (!sameSession) node.version = null
     node.lastReportAt = at
     mergeAnnouncer(node, report, shards)
     this.#nodes.set(nodeId, node)

@@ -27,6 +27,8 @@ export interface NodeView {
   sights: readonly Sight[]
   overShares: readonly OverShareReport[]
   logTroubles: readonly LogTroubleReport[]
+  /** Null for an agent that does not report it. */
+  version: string | null
   /** Whether the node reported that it has no fabric address. */
   lacksFabricAddress: boolean
   /** Whether its report on itself is, at least in part, from an earlier session of the agent. */
@@ -54,6 +56,7 @@ export const newNode = (): NodeView => ({
   sights: [],
   overShares: [],
   logTroubles: [],
+  version: null,
   lacksFabricAddress: false,
   staleAnnouncer: false,
   entries: new Map(),
@@ -73,6 +76,7 @@ export const comparableText = ({ flows, ...view }: NodeView): string =>
       view.fabricAddress,
       view.lacksFabricAddress,
       view.sights,
+      view.version,
     ],
     ...[flows?.silentPeers, flows?.lastMiss, flows?.error, view.departure],
   ])

@@ -37,6 +37,8 @@ export interface NodeReport {
   readonly overShares?: readonly OverShareReport[]
   /** Access logs whose receiver is unreachable now, at most `MOST_LOG_TROUBLES`. Absent: unchanged. */
   readonly logTroubles?: readonly LogTroubleReport[]
+  /** The agent's version. Absent: unchanged; agents before 0.1.0 do not know the field. */
+  readonly version?: string
 }
 
 /**

@@ -85,6 +85,8 @@ export interface NodeStatus {
   readonly inSync: boolean
   /** RFC 3339. */
   readonly lastReportAt: string | null
+  /** The version of its agent; null for one that does not report it. */
+  readonly version: string | null
   readonly features: readonly string[]
   /** Its shards as last reported; empty for a node without shards. */
   readonly shards: readonly ShardReport[]
@@ -107,6 +109,7 @@ export interface NodeStatus {
 export const UNSEEN_NODE: Omit<NodeStatus, 'nodeId' | 'connection'> = {
   inSync: false,
   lastReportAt: null,
+  version: null,
   features: [],
   shards: [],
   bgpSessions: [],

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { z } from 'zod'
-import packageJson from '../../package.json' with { type: 'json' }
 import { ConfigError, loadConfig } from './config.ts'
+import { VERSION } from './version.ts'
 
 /** Either text to print, for `--print-config`, `--help` or `--version`, or the settings. */
 export type CommandLine<T> = { readonly print: string } | { readonly print: null; readonly config: T }
@@ -21,7 +21,7 @@ export function readCommandLine<S extends z.ZodObject>(
 ): CommandLine<z.output<S>> {
   const { config: file, set, 'print-config': wantsPrint, help, version } = parse(argv)
   if (help) return { print: usage(prefix) }
-  if (version) return { print: packageJson.version }
+  if (version) return { print: VERSION }
   const loaded = loadConfig(schema, {
     ...(file === undefined ? {} : { file: { name: file, text: read(file) } }),
     environment: { prefix, variables: env },

@@ -46,6 +46,7 @@ const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'GET /tokens/current': 'may',
   'DELETE /tokens/current': 'may',
   'GET /audit': 'must not',
+  'GET /control-plane': 'must not',
   'GET /load-balancers': 'may',
   'GET /load-balancers/:id': 'may',
   'POST /load-balancers': 'may',

@@ -150,5 +150,10 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
     .array(z.object({ loadBalancerId: id, listenerId: id, reason: z.string().max(256) }))
     .max(MOST_LOG_TROUBLES)
     .optional(),
+  version: z
+    .string()
+    .max(64)
+    .regex(/^[\w.+-]*$/, 'is not a version')
+    .optional(),
   // A field without a line here would be dropped silently.
 } satisfies Readonly<Record<keyof NodeReport, z.ZodType>>)

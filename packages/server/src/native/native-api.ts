@@ -13,6 +13,7 @@ import { shareOf } from '../turns/share-of.ts'
 import { renderOpenApi } from './openapi.ts'
 import type { NativeContext } from './operations/context.ts'
 import type { Route } from './operations/route.ts'
+import { SeenConnectors } from './operations/seen-connectors.ts'
 import { etagOf } from './operations/shown.ts'
 import { ROUTES } from './routes.ts'
 
@@ -22,7 +23,7 @@ const LONG_BODIES = { bodyLimit: DOCUMENT_BODY_LIMIT_BYTES, config: { jsonLimits
 const NOBODY: Principal = { userId: '', userName: '', projectId: null, roles: [], expiresAt: '' }
 
 /** Our own API: the whole model, in its own terms. */
-export const nativeApi = (parts: Omit<NativeContext, 'closing'>): Surface => ({
+export const nativeApi = (parts: Omit<NativeContext, 'closing' | 'connectors'>): Surface => ({
   prefix: '/api/v1',
   bodyLimitBytes: NATIVE_BODY_LIMIT_BYTES,
   open: [...ROUTES.filter(({ access }) => access === 'anyone').map(({ path }) => path), '/openapi.json'],
@@ -30,7 +31,8 @@ export const nativeApi = (parts: Omit<NativeContext, 'closing'>): Surface => ({
     const closing = new AbortController()
     // A closing server waits for open requests, so watches must end first.
     scope.addHook('preClose', async () => closing.abort())
-    const context: NativeContext = { ...parts, closing: closing.signal }
+    const connectors = new SeenConnectors(parts.clock)
+    const context: NativeContext = { ...parts, connectors, closing: closing.signal }
     answerWithProblems(scope)
     for (const known of ROUTES)
       scope.route({
@@ -45,6 +47,7 @@ export const nativeApi = (parts: Omit<NativeContext, 'closing'>): Surface => ({
 
 async function answer(context: NativeContext, known: Route, request: FastifyRequest, reply: FastifyReply) {
   const principal = admit(context, known, request)
+  if (known.access !== 'anyone') context.connectors.note(principal, request.headers['user-agent'])
   const params = request.params as Readonly<Record<string, string>>
   const again = () => admit(context, known, request)
   const next: Turn = () => context.turns.next(shareOf(principal))

@@ -9,6 +9,7 @@ import { routeChangeRoutes } from './load-balancers/route-changes.ts'
 import { withdrawalRoutes } from './load-balancers/withdrawal.ts'
 import { networkRoutes } from './networks/networks.ts'
 import { bgpRoutes } from './nodes/bgp.ts'
+import { controlPlaneRoutes } from './nodes/control-plane.ts'
 import { loadBalancerClassRoutes } from './nodes/load-balancer-classes.ts'
 import { nodeRoutes } from './nodes/nodes.ts'
 import { rebalanceRoutes } from './nodes/rebalance.ts'
@@ -33,6 +34,7 @@ export const ROUTES: readonly Route[] = [
   ...networkRoutes,
   ...loadBalancerClassRoutes,
   ...nodeRoutes,
+  ...controlPlaneRoutes,
   ...rebalanceRoutes,
   ...bgpRoutes,
   ...certificateRoutes,

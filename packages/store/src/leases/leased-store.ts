@@ -6,6 +6,7 @@ import type {
   Revision,
   Store,
   Stored,
+  StoreFormat,
   StoreHealth,
   WatchOptions,
   Write,
@@ -76,6 +77,10 @@ export class LeasedStore implements Store {
 
   health(): StoreHealth {
     return this.#store.health()
+  }
+
+  format(): Promise<StoreFormat | null> {
+    return this.#store.format()
   }
 
   close(): Promise<void> {

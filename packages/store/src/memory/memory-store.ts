@@ -14,6 +14,7 @@ import type {
   Revision,
   Store,
   Stored,
+  StoreFormat,
   StoreHealth,
   WatchOptions,
   Write,
@@ -102,6 +103,10 @@ export class MemoryStore implements Store {
 
   health(): StoreHealth {
     return { writable: !this.#closed, reason: this.#closed ? 'the store is closed' : null }
+  }
+
+  async format(): Promise<StoreFormat | null> {
+    return null
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 import { SpoutError } from '@spout/model'
 import type { LoggedCommit, LoggedWrite } from '../change-log.ts'
+import type { StoreFormat } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { reasonOf } from './postgres-error.ts'
 import type { Session, Statement } from './session.ts'
@@ -67,6 +68,11 @@ export class DatabaseReader {
 
   async ends(): Promise<LogEnds> {
     return endsIn(await this.#rows<EndsRow>(SQL.ends, ENDS_TIMEOUT_MS))
+  }
+
+  async format(): Promise<StoreFormat> {
+    const [row] = await this.#rows<{ readonly version: number; readonly usable_from: number }>(SQL.format)
+    return { engine: 'postgres', version: row?.version ?? 0, usableFrom: row?.usable_from ?? 0 }
   }
 
   /**

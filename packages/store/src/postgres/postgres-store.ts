@@ -10,6 +10,7 @@ import type {
   Revision,
   Store,
   Stored,
+  StoreFormat,
   StoreHealth,
   WatchOptions,
   Write,
@@ -195,6 +196,11 @@ export class PostgresStore implements Store {
     if (sequence !== null && sequence > this.#log.head) await this.#log.catchUp()
     if (sequence === null || sequence > this.#log.head) throw new SpoutError('Gone', { revision })
     if (sequence > this.#log.floor) this.#log.raiseFloor(await this.#writer.compact(sequence))
+  }
+
+  async format(): Promise<StoreFormat> {
+    this.#assertOpen()
+    return this.#reader.format()
   }
 
   close(): Promise<void> {

@@ -4,6 +4,7 @@ import { PostgresServer } from '@spout/testkit/postgres-server'
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { put } from '../conformance/subject.ts'
+import { FORMATS } from '../formats.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { PostgresStore } from './postgres-store.ts'
 import { checkServer } from './schema.ts'
@@ -73,6 +74,7 @@ describe('a database that cannot be used is refused, and nothing in it changes',
     const database = await databases.create()
     const store = await PostgresStore.open({ database })
     await store.commit([put('a')])
+    expect(await store.format()).toEqual(FORMATS.postgres)
     await store.close()
     const newer = MIGRATIONS.length + 1
     const set = (usableFrom: number) =>

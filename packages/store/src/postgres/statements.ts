@@ -27,6 +27,7 @@ const OBJECT = 'o.id, o.scope, o.revision, o.value'
 
 export const SQL = {
   ends: 'SELECT id, head, floor FROM spout.store',
+  format: 'SELECT version, usable_from FROM spout.schema_version',
   /** Of every transaction that writes the log, the first statement: the others wait. */
   lockStore: 'SELECT head, head_bytes, floor, floor_bytes FROM spout.store FOR UPDATE',
   /** Nobody can take a lease until the transaction has ended. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { LoggedCommit, LoggedWrite } from '../change-log.ts'
-import type { Ref } from '../store.ts'
+import type { Ref, StoreFormat } from '../store.ts'
 import { openForReading } from './connection.ts'
 import { LARGE_BYTES, type ObjectRow, prepareReads, type ReadStatements, type Row, rows } from './statements.ts'
 import { StoredObjects } from './stored-objects.ts'
@@ -50,6 +50,14 @@ export class FileReader {
 
   ends(): LogEnds {
     return this.#snapshot(() => this.#ends())
+  }
+
+  format(): StoreFormat {
+    return this.#snapshot(() => {
+      const { version } = this.#statements.version.get() as Row
+      const { user_version: usableFrom } = this.#statements.usableFrom.get() as Row
+      return { engine: 'sqlite', version: Number(version), usableFrom: Number(usableFrom) }
+    })
   }
 
   /** The objects that are written as edits. */

@@ -14,6 +14,7 @@ import type {
   Revision,
   Store,
   Stored,
+  StoreFormat,
   StoreHealth,
   WatchOptions,
   Write,
@@ -183,6 +184,10 @@ export class SqliteStore implements Store {
     const reason = await this.#writer.compact(sequence)
     if (reason !== null) throw refused(reason)
     this.#watches.notify()
+  }
+
+  async format(): Promise<StoreFormat> {
+    return this.#read(() => this.#file.format())
   }
 
   close(): Promise<void> {

@@ -5,6 +5,8 @@ const READS = {
   beginRead: 'BEGIN',
   endRead: 'COMMIT',
   store: 'SELECT id, floor, floor_bytes AS floorBytes FROM store',
+  version: 'SELECT max(version) AS version FROM schema_version',
+  usableFrom: 'PRAGMA user_version',
   newest: 'SELECT position, bytes FROM change ORDER BY position DESC LIMIT 1',
   get: 'SELECT scope, revision, value FROM object WHERE kind = ? AND id = ?',
   list: 'SELECT id, scope, revision, value FROM object WHERE kind = ? ORDER BY id',

@@ -6,6 +6,7 @@ import type { AuditPage, AuditQuery } from '../../audit/audit-reader.ts'
 import type { Authenticator } from '../../authn/authenticator.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
 import type { RoundTurns } from '../../turns/round-turns.ts'
+import type { SeenConnectors } from './seen-connectors.ts'
 
 /** The dependencies of the native API. */
 export interface NativeContext {
@@ -28,6 +29,10 @@ export interface NativeContext {
   readonly linkPin: string
   /** Defaults of a new network. */
   readonly networkDefaults: NetworkDefaults
+  /** Whether this control plane leads. */
+  readonly leads: () => boolean
+  /** The connectors that called. */
+  readonly connectors: SeenConnectors
   /** Aborts when the server closes, which ends all streams. */
   readonly closing: AbortSignal
 }
