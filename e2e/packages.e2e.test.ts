@@ -166,6 +166,12 @@ protectedCidrs: [198.18.0.0/15, 198.51.100.0/28]
       },
       { what: 'the load balancer to answer', timeoutMs: LONG_MS },
     )
+    // Both read the settings of the packages. What the kernel lacks, and whether a time server is reached, is the machine's.
+    for (const unit of UNITS) {
+      const { stdout } = await machine.run([unit, 'doctor', '-o', 'json'])
+      const findings = JSON.parse(stdout) as readonly { readonly code?: string }[]
+      expect(findings.filter(({ code = '' }) => !['ClockAlone', 'FeatureLacking'].includes(code))).toEqual([])
+    }
     expect(await statusOf('spout-agent', 'NoNewPrivs')).toBe('1')
     expect(await statusOf('spout-agent', 'Seccomp')).toBe('2')
   },

@@ -112,6 +112,7 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     'secrets',
     'configuration',
     'process',
+    'findings',
   ],
   'packages/server/src': [
     'authn',

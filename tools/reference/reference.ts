@@ -3,6 +3,7 @@ import path from 'node:path'
 import { renderOpenApi } from '@spout/server'
 import { renderAnnouncers } from './announcers.ts'
 import { renderErrors } from './errors.ts'
+import { renderFindings } from './findings.ts'
 import { renderIngressNginx } from './ingress-nginx.ts'
 import { renderMetrics } from './metrics.ts'
 
@@ -10,6 +11,7 @@ import { renderMetrics } from './metrics.ts'
 const PAGES: Readonly<Record<string, () => string>> = {
   'announcers.md': renderAnnouncers,
   'errors.md': renderErrors,
+  'findings.md': renderFindings,
   'ingress-nginx.md': renderIngressNginx,
   'metrics.md': renderMetrics,
   'openapi.json': renderOpenApi,

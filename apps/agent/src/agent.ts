@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { NodeAgent } from '@spout/agent'
 import type { ProbeLimits } from '@spout/dataplane'
 import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
@@ -9,6 +8,7 @@ import { certificateDirectory } from './certificate-directory.ts'
 import type { AgentConfig } from './config.ts'
 import { openDataPlane } from './data-plane.ts'
 import { NodeIdentity } from './identity.ts'
+import { identityFile, stateFile } from './state-files.ts'
 
 /**
  * Composes the parts and starts them. A node with an identity starts without the control plane: it takes over what
@@ -17,7 +17,7 @@ import { NodeIdentity } from './identity.ts'
 export async function startAgent(config: AgentConfig, log: Logger): Promise<Lifecycle> {
   const clock = systemClock
   const identity = await NodeIdentity.open({
-    file: join(config.stateDirectory, 'identity.json'),
+    file: identityFile(config),
     url: config.server.url,
     enrolmentTokenFile: config.server.enrolmentTokenFile,
     pod:
@@ -35,7 +35,7 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
   })
   const agent: NodeAgent = new NodeAgent({
     session: randomUUID(),
-    stateFile: join(config.stateDirectory, 'entries.journal'),
+    stateFile: stateFile(config),
     link: () => identity.link,
     certificateDirectory: certificateDirectory(config),
     domains: dataPlane.domains,

@@ -3,7 +3,7 @@
  *
  * `node main.ts [--config FILE] [--set section.key=value]... [--print-config]`; settings also come from the environment
  * (`SPOUT_AGENT_SERVER_URL`). SIGTERM ends it; forwarding continues. Exit codes: 0 stopped, 1 could not start, 2 wrong
- * settings.
+ * settings. `node main.ts doctor` looks at the node instead, and ends.
  */
 import { flushCompileCache } from 'node:module'
 import { createLogger } from '@spout/runtime/logger'
@@ -12,6 +12,11 @@ import { startAgent } from './agent.ts'
 import { readSettings } from './settings.ts'
 
 async function main(): Promise<void> {
+  if (process.argv[2] === 'doctor') {
+    const { doctor } = await import('./doctor.ts')
+    process.exitCode = await doctor(process.argv.slice(3))
+    return
+  }
   const settings = readSettings(process.argv.slice(2))
   if (typeof settings === 'number') process.exit(settings)
   if (settings.print !== null) {

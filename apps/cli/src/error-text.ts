@@ -1,6 +1,6 @@
 import { ApiProblem, call, type Session } from '@spout/client/api'
 import { SpoutError } from '@spout/model/errors'
-import { printable } from './output/width.ts'
+import { printable } from '@spout/runtime/printable'
 
 /**
  * The message for an error that is not a bug; null for others. It ends in the error's code, which scripts look for, and

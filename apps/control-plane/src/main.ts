@@ -2,7 +2,8 @@
  * The control plane: one process that holds the model, plans, and serves clients and nodes. Composition only.
  *
  * `node main.ts [--config FILE] [--set section.key=value]... [--print-config]`; settings also come from the environment
- * (`SPOUT_API_PORT`). Exit codes: 0 stopped, 1 could not start, 2 wrong settings.
+ * (`SPOUT_API_PORT`). Exit codes: 0 stopped, 1 could not start, 2 wrong settings. `node main.ts doctor` looks at the
+ * control plane instead, and ends.
  */
 import { flushCompileCache } from 'node:module'
 import { readCommandLine } from '@spout/runtime/command-line'
@@ -17,6 +18,11 @@ import { startControlPlane } from './control-plane.ts'
 const STARTED_MS = 1500
 
 async function main(): Promise<void> {
+  if (process.argv[2] === 'doctor') {
+    const { doctor } = await import('./doctor/doctor.ts')
+    process.exitCode = await doctor(process.argv.slice(3), process.env)
+    return
+  }
   const asked = readCommandLine(controlPlaneConfig, 'SPOUT', process.argv.slice(2), process.env)
   if (asked.print !== null) {
     process.stdout.write(`${asked.print}\n`)

@@ -220,6 +220,7 @@ describe('any lines', () => {
     },
     { op: 'conntrack-count', ...at },
     { op: 'time-slice', ...at, pid: process.pid, us: 3_000 },
+    { op: 'clock-state', ...at },
     { op: 'traffic', ...at, dev: 'lo' },
     { op: 'hello', ...at },
     { op: 'stats', ...at },

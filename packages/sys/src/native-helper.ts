@@ -32,7 +32,7 @@ import type {
   Udp,
   UdpResult,
 } from './helper-protocol/probes.ts'
-import type { HelperStats, TimeSlice } from './helper-protocol/processes.ts'
+import type { ClockState, HelperStats, TimeSlice } from './helper-protocol/processes.ts'
 import { arpProbeResult, connectResult, nftCounts, pingResult, sctpResult, udpResult } from './helper-results.ts'
 import { nftBatchLines } from './nft-batch-lines.ts'
 
@@ -217,6 +217,11 @@ export class NativeHelper {
   /** Sets the time slice of a process with one thread. Kernels before 6.12 accept it but ignore it. */
   async timeSlice(request: TimeSlice): Promise<void> {
     await this.#call('time-slice', request)
+  }
+
+  /** The state of the kernel's clock, which all namespaces share. */
+  async clockState(): Promise<ClockState> {
+    return { synchronised: (await this.#call('clock-state', {})).synchronised === true }
   }
 
   /** The helper's counters since it was started. */

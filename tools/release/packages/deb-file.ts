@@ -44,7 +44,7 @@ export async function debFile(
 export function settle(tree: string, epochSeconds: number, alsoPrograms: ReadonlySet<string> = new Set()): void {
   for (const file of ['.', ...entriesBelow(tree)]) {
     const at = path.join(tree, file)
-    const isProgram = /^usr\/(bin\/|lib\/spout\/[^/]+$)/.test(file) || alsoPrograms.has(file)
+    const isProgram = /^usr\/(s?bin\/|lib\/spout\/[^/]+$)/.test(file) || alsoPrograms.has(file)
     chmodSync(at, statSync(at).isDirectory() || isProgram ? 0o755 : 0o644)
     utimesSync(at, epochSeconds, epochSeconds)
   }

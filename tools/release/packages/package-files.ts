@@ -15,7 +15,8 @@ const COMPLETIONS = {
  * Puts a package's files below `tree`, which stands for `/`. Programs are the bundles that the tests start, without source
  * maps; C programs are stripped, which also takes away what names the directory that they were built in.
  */
-export async function placeFiles(root: string, { name, program, native, service }: DebianPackage, tree: string) {
+export async function placeFiles(root: string, described: DebianPackage, tree: string) {
+  const { name, program, command, native, service } = described
   const inTree = (file: string): string => {
     const placed = path.join(tree, file)
     mkdirSync(path.dirname(placed), { recursive: true })
@@ -30,7 +31,8 @@ export async function placeFiles(root: string, { name, program, native, service 
   }
   text(`/usr/share/doc/${name}/copyright`, copyrightFile(root))
   if (service !== null) placeService(root, service, text)
-  if (program === 'cli') await placeCommand(root, inTree, text)
+  if (command !== null) text(command, `#!/bin/sh\nexec ${LIBRARY}/node ${LIBRARY}/${program}/main.js "$@"\n`)
+  if (program === 'cli') await placeRuntime(root, inTree, text)
 }
 
 function copyBundle(root: string, app: App, target: (file: string) => string): void {
@@ -49,14 +51,13 @@ function placeService(
   text(`/etc/spout/${settings}`, source(settings))
 }
 
-/** The command, the Node.js of all packages, completions and the manual. */
-async function placeCommand(
+/** The Node.js of all packages, completions of the command, and the manual. */
+async function placeRuntime(
   root: string,
   inTree: (file: string) => string,
   text: (file: string, content: string) => void,
 ): Promise<void> {
   copyFileSync(process.execPath, inTree(`${LIBRARY}/node`))
-  text('/usr/bin/spout', `#!/bin/sh\nexec ${LIBRARY}/node ${LIBRARY}/cli/main.js "$@"\n`)
   for (const [shell, file] of Object.entries(COMPLETIONS))
     text(file, await must([process.execPath, inTree(`${LIBRARY}/cli/main.js`), 'completion', shell]))
   const docs = path.join(root, 'docs')

@@ -11,6 +11,8 @@ export interface DebianPackage {
   /** Whether it needs the package `spout` of the same version, which has Node.js. */
   readonly needsRuntime: boolean
   readonly program: App
+  /** What administrators type to start the program; null where only others start it. */
+  readonly command: string | null
   /** C programs of native/. */
   readonly native: readonly string[]
   readonly service: ServiceFiles | null
@@ -43,6 +45,7 @@ export const PACKAGES: readonly DebianPackage[] = [
     needs: LIBRARIES_OF_NODE,
     needsRuntime: false,
     program: 'cli',
+    command: '/usr/bin/spout',
     native: [],
     service: null,
   },
@@ -56,6 +59,7 @@ export const PACKAGES: readonly DebianPackage[] = [
     needs: ['ca-certificates', 'openssl'],
     needsRuntime: true,
     program: 'control-plane',
+    command: '/usr/sbin/spout-control-plane',
     native: [],
     service: {
       unit: 'spout-control-plane.service',
@@ -82,6 +86,7 @@ export const PACKAGES: readonly DebianPackage[] = [
     ],
     needsRuntime: true,
     program: 'agent',
+    command: '/usr/sbin/spout-agent',
     native: ['spout-flows', 'spout-helper', 'spout-mover', 'spout-passwords', 'spout-syslog'],
     service: {
       unit: 'spout-agent.service',
@@ -100,6 +105,7 @@ export const PACKAGES: readonly DebianPackage[] = [
     needs: ['ca-certificates'],
     needsRuntime: true,
     program: 'connector',
+    command: null,
     native: [],
     service: null,
   },

@@ -1,8 +1,8 @@
+import { printable } from '@spout/runtime/printable'
 import { stringify } from 'yaml'
 import type { Column, Row } from '../resources/resource.ts'
 import { colourStatus } from './status-colour.ts'
 import { renderTable } from './table.ts'
-import { printable } from './width.ts'
 
 export const FORMATS = ['table', 'wide', 'json', 'yaml', 'name'] as const
 export type Format = (typeof FORMATS)[number]

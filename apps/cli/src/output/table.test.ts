@@ -1,7 +1,8 @@
+import { printable } from '@spout/runtime/printable'
 import { describe, expect, it } from 'vitest'
 import { printList, printOne } from './print.ts'
 import { renderTable } from './table.ts'
-import { displayWidth, printable } from './width.ts'
+import { displayWidth } from './width.ts'
 
 describe('renderTable', () => {
   it('aligns double-width characters and leaves no trailing spaces', () => {

@@ -11,6 +11,3 @@ export function displayWidth(text: string): number {
   for (const { segment } of segmenter.segment(stripVTControlCharacters(text))) width += WIDE.test(segment) ? 2 : 1
   return width
 }
-
-/** Tenant text as one harmless line: control characters would let a name repaint the reader's terminal. */
-export const printable = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\ufffd')

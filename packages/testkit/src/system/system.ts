@@ -94,6 +94,32 @@ export interface AgentOptions {
   readonly checkout?: string
 }
 
+const enrolmentTokenFile = (lab: Lab, node: string): string => path.join(lab.directory, node, 'enrolment-token')
+
+/** The settings of a lab node's agent, as `--set` takes them. */
+export function agentSettings(lab: Lab, node: string, checkout: string = THIS_CHECKOUT): readonly string[] {
+  const instance = instanceOf(lab, node)
+  return [
+    `stateDirectory=${path.join(lab.directory, node)}`,
+    `instance=${instance}`,
+    `server.url=https://${lab.hostAddress}:9131`,
+    `server.enrolmentTokenFile=${enrolmentTokenFile(lab, node)}`,
+    'fabric.interface=fab0',
+    `segments={${TENANTS.map((tenant) => `${tenant}: seg-${tenant.at(-1)}`).join(', ')}}`,
+    `protectedCidrs=${JSON.stringify(PROTECTED_CIDRS)}`,
+    `helper.path=${path.join(checkout, 'native/build/spout-helper')}`,
+    `haproxy.runDirectory=${path.join(lab.runDirectory, instance)}`,
+    `haproxy.cgroup=spout-${instance}`,
+    `vrrp.mover=${path.join(checkout, 'native/build/spout-mover')}`,
+    `flows.executable=${path.join(checkout, 'native/build/spout-flows')}`,
+    ...programIn(checkout, 'accessLogs.sender', 'spout-syslog'),
+    ...programIn(checkout, 'haproxy.passwords', 'spout-passwords'),
+    `vrrp.directory=${path.join(lab.runDirectory, `${instance}-vrrp`)}`,
+    `bgp.directory=${path.join(lab.runDirectory, `${instance}-bgp`)}`,
+    `flows.directory=${path.join(lab.runDirectory, `${instance}-flows`)}`,
+  ]
+}
+
 /** Starts a node's agent; the first time with a new enrolment token. */
 export async function startAgent(
   lab: Lab,
@@ -101,9 +127,7 @@ export async function startAgent(
   node: string,
   { set = [], env = {}, within = [], checkout = THIS_CHECKOUT }: AgentOptions = {},
 ): Promise<Daemon> {
-  const directory = path.join(lab.directory, node)
-  mkdirSync(directory, { recursive: true })
-  const tokenFile = path.join(directory, 'enrolment-token')
+  mkdirSync(path.join(lab.directory, node), { recursive: true })
   const { items: groups } = await callApi<{ items: { id: string }[] }>(
     access.endpoint,
     access.admin.token,
@@ -125,29 +149,9 @@ export async function startAgent(
       '/enrolment-tokens',
       body,
     )
-    writeFileSync(tokenFile, token, { mode: 0o600 })
+    writeFileSync(enrolmentTokenFile(lab, node), token, { mode: 0o600 })
   }
-  const instance = instanceOf(lab, node)
-  const settings = [
-    `stateDirectory=${directory}`,
-    `instance=${instance}`,
-    `server.url=https://${lab.hostAddress}:9131`,
-    `server.enrolmentTokenFile=${tokenFile}`,
-    'fabric.interface=fab0',
-    `segments={${TENANTS.map((tenant) => `${tenant}: seg-${tenant.at(-1)}`).join(', ')}}`,
-    `protectedCidrs=${JSON.stringify(PROTECTED_CIDRS)}`,
-    `helper.path=${path.join(checkout, 'native/build/spout-helper')}`,
-    `haproxy.runDirectory=${path.join(lab.runDirectory, instance)}`,
-    `haproxy.cgroup=spout-${instance}`,
-    `vrrp.mover=${path.join(checkout, 'native/build/spout-mover')}`,
-    `flows.executable=${path.join(checkout, 'native/build/spout-flows')}`,
-    ...programIn(checkout, 'accessLogs.sender', 'spout-syslog'),
-    ...programIn(checkout, 'haproxy.passwords', 'spout-passwords'),
-    `vrrp.directory=${path.join(lab.runDirectory, `${instance}-vrrp`)}`,
-    `bgp.directory=${path.join(lab.runDirectory, `${instance}-bgp`)}`,
-    `flows.directory=${path.join(lab.runDirectory, `${instance}-flows`)}`,
-    ...set,
-  ]
+  const settings = [...agentSettings(lab, node, checkout), ...set]
   const argv = [...within, ...program('agent', checkout), ...settings.flatMap((setting) => ['--set', setting])]
   return lab.start(node, `agent-${node}`, argv, {
     env: { ...PRODUCT_ENVIRONMENT, ...env },

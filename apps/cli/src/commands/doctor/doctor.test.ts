@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { findingsText } from '@spout/runtime/findings'
 import { describe, expect, test } from 'vitest'
 import { buildProgram } from '../../program.ts'
 import { commandTable } from '../completion/command-table.ts'
 import type { Facts } from './facts.ts'
-import { findingsText } from './findings-text.ts'
 import { findingsOf } from './installation.ts'
 
 const AT = '2026-02-01T00:00:00.000Z'
@@ -244,8 +244,11 @@ test('text of others cannot move the cursor', () => {
 test('every command that it names is one, with its flags', async () => {
   const ignored = { env: {}, colour: false, write: () => {}, signal: new AbortController().signal }
   const rows = commandTable(buildProgram(ignored))
-  const directory = path.join(import.meta.dirname, 'checks')
-  const source = readdirSync(directory).map((file) => readFileSync(path.join(directory, file), 'utf8'))
+  // Of `spout-agent doctor` as well, which cannot ask the command itself.
+  const ofNodes = path.resolve(import.meta.dirname, '../../../../../packages/agent/src/doctor/checks')
+  const source = [path.join(import.meta.dirname, 'checks'), ofNodes].flatMap((directory) =>
+    readdirSync(directory).map((file) => readFileSync(path.join(directory, file), 'utf8')),
+  )
   const named = source.join('\n').match(/spout [a-z-]+ [a-z]+[^'`;\n]*/g) ?? []
   expect(named.length).toBeGreaterThan(6)
   for (const text of named) {
@@ -253,6 +256,6 @@ test('every command that it names is one, with its flags', async () => {
     const row = rows.find((one) => one.path === `${noun} ${verb}`) ?? rows.find((one) => one.path === noun)
     expect(row, text).toBeDefined()
     const flags = row?.options.flatMap((option) => option.flags) ?? []
-    expect(flags, text).toEqual(expect.arrayContaining(text.match(/--[a-z-]+/g) ?? []))
+    expect(flags, text).toEqual(expect.arrayContaining(text.match(/--[a-z0-9-]+/g) ?? []))
   }
 })

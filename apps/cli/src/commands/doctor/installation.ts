@@ -1,3 +1,4 @@
+import { type Finding, sorted } from '@spout/runtime/findings'
 import { checkAddressPools } from './checks/address-pools.ts'
 import { checkCertificates } from './checks/certificates.ts'
 import { checkGroups } from './checks/groups.ts'
@@ -6,7 +7,6 @@ import { checkNodes } from './checks/nodes.ts'
 import { checkRouters } from './checks/routers.ts'
 import { checkVips } from './checks/vips.ts'
 import type { Facts } from './facts.ts'
-import { type Finding, sorted } from './finding.ts'
 
 const CHECKS: readonly ((facts: Facts) => readonly Finding[])[] = [
   checkNodes,

@@ -1,4 +1,4 @@
-import { printable } from '../../output/width.ts'
+import { printable } from '@spout/runtime/printable'
 import type { ExplainedPool, ExplainedRoute } from './explanation.ts'
 
 /** More are not printed; `--json` has all. */

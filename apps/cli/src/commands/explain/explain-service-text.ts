@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import type { Condition, Service } from '@spout/kube'
+import { printable } from '@spout/runtime/printable'
 import { colourStatus } from '../../output/status-colour.ts'
-import { printable } from '../../output/width.ts'
 
 const PROGRAMMED = 'spout.dev/Programmed'
 const OTHERS = ['spout.dev/Serving', 'spout.dev/ExternalIPs', 'LoadBalancerPortsError']

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
+import { printable } from '@spout/runtime/printable'
 import { colourStatus } from '../../output/status-colour.ts'
-import { printable } from '../../output/width.ts'
 import { routeLines } from './explain-route-text.ts'
 import type { ExplainedListener, ExplainedPool, Explanation } from './explanation.ts'
 

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { findAnnouncer } from '@spout/model'
+import { printable } from '@spout/runtime/printable'
 import { colourStatus } from '../../output/status-colour.ts'
-import { printable } from '../../output/width.ts'
 import { type Problem, problemText } from '../../resources/nodes.ts'
 import { type Move, moveText } from '../../resources/vips.ts'
 

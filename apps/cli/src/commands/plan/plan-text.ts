@@ -1,7 +1,7 @@
 import { type LoadBalancer, NO_MEMBER, type Placement } from '@spout/model'
 import { decodeSlots, type LoadBalancerPlan } from '@spout/plan'
+import { printable } from '@spout/runtime/printable'
 import { renderTable } from '../../output/table.ts'
-import { printable } from '../../output/width.ts'
 
 type PlacedPool = Placement['pools'][number]
 

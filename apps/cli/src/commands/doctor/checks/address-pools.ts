@@ -1,7 +1,7 @@
 import type { AddressPool } from '@spout/model'
 import { parseIp, rangeSize } from '@spout/net'
+import type { Finding } from '@spout/runtime/findings'
 import type { Facts } from '../facts.ts'
-import type { Finding } from '../finding.ts'
 
 /** A pool with less than this share of its addresses left is a warning. */
 const FEW = 0.1

@@ -1,5 +1,5 @@
+import type { Finding } from '@spout/runtime/findings'
 import type { Facts } from '../facts.ts'
-import type { Finding } from '../finding.ts'
 
 /** Certificates of tenants that have expired or soon do. */
 export function checkCertificates({ certificates }: Facts): readonly Finding[] {

@@ -1,6 +1,6 @@
 import type { NodeGroup } from '@spout/model'
+import type { Finding } from '@spout/runtime/findings'
 import type { Facts } from '../facts.ts'
-import type { Finding } from '../finding.ts'
 
 /** Groups whose addresses have no second node to move to. */
 export const checkGroups = (facts: Facts): readonly Finding[] =>

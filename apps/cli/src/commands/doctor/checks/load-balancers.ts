@@ -1,5 +1,5 @@
+import type { Finding } from '@spout/runtime/findings'
 import type { Facts, ShownLoadBalancer } from '../facts.ts'
-import type { Finding } from '../finding.ts'
 
 /** Load balancers that nodes cannot carry. That members are down is their tenants' matter, and a notice. */
 export function checkLoadBalancers({ loadBalancers }: Facts): readonly Finding[] {

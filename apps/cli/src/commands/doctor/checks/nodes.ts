@@ -1,5 +1,5 @@
+import { type Finding, runbook } from '@spout/runtime/findings'
 import type { Facts, ShownNode } from '../facts.ts'
-import { type Finding, runbook } from '../finding.ts'
 
 /** Nodes that are not connected, report a problem, or lack behind. */
 export function checkNodes({ nodes }: Facts): readonly Finding[] {

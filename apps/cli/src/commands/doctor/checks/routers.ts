@@ -1,6 +1,6 @@
 import { announcerNamed, type BgpPeer, effectiveBgpPeer } from '@spout/model'
+import type { Finding } from '@spout/runtime/findings'
 import type { Facts } from '../facts.ts'
-import type { Finding } from '../finding.ts'
 
 /**
  * What the network has to do. Where nodes speak BGP a router has limits that nodes cannot see: how many prefixes it

@@ -1,5 +1,5 @@
+import { type Finding, runbook } from '@spout/runtime/findings'
 import type { Facts, ShownVip } from '../facts.ts'
-import { type Finding, runbook } from '../finding.ts'
 
 /** Addresses that nobody announces, or two nodes do. */
 export function checkVips({ vips, loadBalancers }: Facts): readonly Finding[] {

@@ -1,0 +1,10 @@
+import { join } from 'node:path'
+import type { AgentConfig } from './config.ts'
+
+type State = Pick<AgentConfig, 'stateDirectory'>
+
+/** The node's key and certificate. */
+export const identityFile = ({ stateDirectory }: State): string => join(stateDirectory, 'identity.json')
+
+/** The last good state of the node. */
+export const stateFile = ({ stateDirectory }: State): string => join(stateDirectory, 'entries.journal')
