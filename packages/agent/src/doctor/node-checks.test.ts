@@ -38,9 +38,6 @@ function expectLines(found: readonly Shown[], lines: readonly string[]): void {
 const SYSCTLS = {
   'net.ipv4.ip_forward': '1',
   'net.ipv6.conf.all.forwarding': '1',
-  'net.ipv4.conf.all.rp_filter': '0',
-  'net.ipv4.conf.default.rp_filter': '2',
-  'net.ipv4.conf.spoutu1.rp_filter': '0',
   'net.ipv4.conf.all.arp_ignore': '0',
   'net.ipv4.conf.fab0.arp_ignore': '1',
   'net.ipv6.conf.all.proxy_ndp': '0',
@@ -48,21 +45,18 @@ const SYSCTLS = {
 }
 const sysctls = (values: object, more: object = {}) =>
   judgeSysctls({
-    ...{ values: { ...SYSCTLS, ...values }, fabric: 'fab0', uplinks: ['spoutu1'], namespace: null },
+    ...{ values: { ...SYSCTLS, ...values }, fabric: 'fab0', namespace: null },
     ...{ proxiesNeighbours: true, ...more },
   })
 
 test('sysctls', () => {
   expectLines(sysctls({}), [])
-  expectLines(sysctls({ 'net.ipv4.conf.all.rp_filter': '1', 'net.ipv4.conf.spoutu1.rp_filter': '1' }), [
-    'StrictReversePath | - | net.ipv4.conf.all.rp_filter is 1, net.ipv4.conf.spoutu1.rp_filter is 1. | sysctl -w net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.spoutu1.rp_filter=0',
-  ])
   expectLines(sysctls({ 'net.ipv4.ip_forward': '0', 'net.ipv6.conf.all.forwarding': '0' }, { namespace: 'fabric' }), [
     'ForwardingOff | - | net.ipv4.ip_forward is 0. | ip netns exec fabric sysctl -w net.ipv4.ip_forward=1',
     'Forwarding6Off | - | net.ipv6.conf.all.forwarding is 0. | ip netns exec fabric sysctl -w net.ipv6.conf.all.forwarding=1',
   ])
-  expectLines(sysctls({ 'net.ipv4.conf.all.arp_ignore': '2' }), [
-    'ArpIgnored | fab0 | net.ipv4.conf.all.arp_ignore is 2. | sysctl -w net.ipv4.conf.all.arp_ignore=1',
+  expectLines(sysctls({ 'net.ipv4.conf.all.arp_ignore': '8' }), [
+    'ArpIgnored | fab0 | net.ipv4.conf.all.arp_ignore is 8. | sysctl -w net.ipv4.conf.all.arp_ignore=1',
   ])
   expectLines(sysctls({ 'net.ipv6.conf.fab0.proxy_ndp': '0' }), [
     'NeighbourProxyOff | fab0 | net.ipv6.conf.all.proxy_ndp is 0, net.ipv6.conf.fab0.proxy_ndp is 0. | sysctl -w net.ipv6.conf.fab0.proxy_ndp=1',

@@ -2,12 +2,6 @@ import { type Catalogue, checkOf, type Found } from '@spout/runtime/findings'
 import { ofLink, readSysctls, type SysctlReading } from '../readings/sysctls.ts'
 
 const FINDINGS = {
-  StrictReversePath: {
-    level: 'error',
-    what: '`rp_filter` is 1 for all interfaces, for new ones, or for an uplink to a tenant network',
-    why: 'Answers come out of a tenant network with the VIP as their source. The kernel has no route back to the VIP through the uplink, so it drops them.',
-    fix: '`sysctl -w net.ipv4.conf.all.rp_filter=0`',
-  },
   ForwardingOff: {
     level: 'error',
     what: '`net.ipv4.ip_forward` is 0',
@@ -22,8 +16,8 @@ const FINDINGS = {
   },
   ArpIgnored: {
     level: 'error',
-    what: '`arp_ignore` is 2 or more for the fabric interface',
-    why: 'A VIP has a prefix of /32, so no asker is in its subnet: the kernel answers no ARP request for it, and neighbours lose it when their entry ends.',
+    what: '`arp_ignore` is 8 for the fabric interface',
+    why: 'The kernel answers no ARP request for its addresses: neighbours lose the VIPs, and the node itself, when their entries end.',
     fix: '`sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.INTERFACE.arp_ignore=1`',
   },
   NeighbourProxyOff: {
@@ -35,7 +29,7 @@ const FINDINGS = {
 } as const satisfies Catalogue
 
 export function judgeSysctls(reading: SysctlReading): readonly Found<keyof typeof FINDINGS>[] {
-  return [...strictReversePath(reading), ...forwarding(reading), ...arp(reading), ...neighbourProxy(reading)]
+  return [...forwarding(reading), ...arp(reading), ...neighbourProxy(reading)]
 }
 
 const values = (names: readonly string[], { values }: SysctlReading): string =>
@@ -46,15 +40,6 @@ const setting = (names: readonly string[], value: number, { namespace }: SysctlR
     ...['sysctl -w', ...names.map((name) => `${name}=${value}`)],
   ].join(' ')
 
-function strictReversePath(reading: SysctlReading): readonly Found<'StrictReversePath'>[] {
-  const strict = ['all', 'default', ...reading.uplinks]
-    .map((link) => ofLink('ipv4', link, 'rp_filter'))
-    .filter((name) => reading.values[name] === '1')
-  if (strict.length === 0) return []
-  const message = `${values(strict, reading)}.`
-  return [{ code: 'StrictReversePath', subject: null, message, fix: setting(strict, 0, reading) }]
-}
-
 function forwarding(reading: SysctlReading): readonly Found<'ForwardingOff' | 'Forwarding6Off'>[] {
   const off = (code: 'ForwardingOff' | 'Forwarding6Off', name: string) =>
     reading.values[name] === '0'
@@ -63,11 +48,13 @@ function forwarding(reading: SysctlReading): readonly Found<'ForwardingOff' | 'F
   return [...off('ForwardingOff', 'net.ipv4.ip_forward'), ...off('Forwarding6Off', 'net.ipv6.conf.all.forwarding')]
 }
 
-/** The kernel takes the larger of both values. */
+/** The kernel takes the larger of both values. Smaller ones let it answer for VIPs, which are in the subnet of the node's address. */
+const ARP_SILENT = '8'
+
 function arp(reading: SysctlReading): readonly Found<'ArpIgnored'>[] {
   const ignoring = ['all', reading.fabric]
     .map((link) => ofLink('ipv4', link, 'arp_ignore'))
-    .filter((name) => Number(reading.values[name] ?? 0) >= 2)
+    .filter((name) => reading.values[name] === ARP_SILENT)
   if (ignoring.length === 0) return []
   const message = `${values(ignoring, reading)}.`
   return [{ code: 'ArpIgnored', subject: reading.fabric, message, fix: setting(ignoring, 1, reading) }]
@@ -86,5 +73,5 @@ export const sysctls = checkOf({
   catalogue: FINDINGS,
   read: readSysctls,
   judge: judgeSysctls,
-  right: () => 'Reverse path filter, forwarding, and answers to ARP and neighbour discovery are as they must be.',
+  right: () => 'Forwarding, and answers to ARP and neighbour discovery are as they must be.',
 })

@@ -1,4 +1,3 @@
-import { presentDomains } from '@spout/dataplane'
 import { runIn } from '@spout/sys'
 import type { NodePlace } from '../place.ts'
 
@@ -6,8 +5,6 @@ export interface SysctlReading {
   /** By name as `sysctl` prints it. */
   readonly values: Readonly<Record<string, string>>
   readonly fabric: string
-  /** Root's ends of the uplinks to domains. */
-  readonly uplinks: readonly string[]
   /** The namespace that they are in; null for the node's own. */
   readonly namespace: string | null
   /** Whether IPv6 VIPs are proxied neighbours. */
@@ -21,11 +18,9 @@ export const ofLink = (family: 'ipv4' | 'ipv6', link: string, parameter: string)
 /** Parameters of the namespace that faces the fabric. One that the kernel does not have is left out. */
 export async function readSysctls({ config }: NodePlace): Promise<SysctlReading> {
   const namespace = config.rootNamespace ?? null
-  const uplinks = (await presentDomains(config)).map(({ rootLink }) => rootLink)
   const fabric = config.fabricInterface
   const names = [
     ...['net.ipv4.ip_forward', 'net.ipv6.conf.all.forwarding'],
-    ...['all', 'default', ...uplinks].map((link) => ofLink('ipv4', link, 'rp_filter')),
     ...['all', fabric].map((link) => ofLink('ipv4', link, 'arp_ignore')),
     ...['all', fabric].map((link) => ofLink('ipv6', link, 'proxy_ndp')),
   ]
@@ -37,5 +32,5 @@ export async function readSysctls({ config }: NodePlace): Promise<SysctlReading>
       .filter((pair): pair is [string, string] => pair.length === 2),
   )
   const proxied = await runIn(namespace, ['ip', '-6', 'neighbour', 'show', 'proxy', 'dev', fabric])
-  return { values, fabric, uplinks, namespace, proxiesNeighbours: proxied.trim() !== '' }
+  return { values, fabric, namespace, proxiesNeighbours: proxied.trim() !== '' }
 }
