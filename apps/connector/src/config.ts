@@ -1,3 +1,4 @@
+import { AUTOSCALER_TAINT } from '@spout/kube'
 import { isLoopback } from '@spout/runtime/loopback'
 import { z } from 'zod'
 
@@ -106,6 +107,27 @@ export const connectorConfig = z.strictObject({
   configuration: section({
     /** Name of the project whose load balancers are shown as objects; empty shows none. */
     project: z.string().default(''),
+    nodes: section({
+      /**
+       * Whether the load-balancer nodes are nodes of this cluster, with the same names. Then what Kubernetes says of a node
+       * decides whether it carries traffic.
+       */
+      follow: z.boolean().default(false),
+      /** What `kubectl cordon` does: nothing, keep new load balancers away, or move addresses away too. */
+      cordon: z.enum(['ignore', 'cordon', 'drain']).default('cordon'),
+      /** Types of conditions that drain a node: `Ready` unless it is True, others while they are True. */
+      conditions: z
+        .array(z.string().regex(labelKey, 'is not the type of a condition'))
+        .max(64)
+        .default(['Ready', 'NetworkUnavailable', 'KernelDeadlock', 'ReadonlyFilesystem']),
+      /** Keys of taints that drain a node, whatever their effect. */
+      taints: z
+        .array(z.string().regex(labelKey, 'is not the key of a taint'))
+        .max(64)
+        .default(['node.kubernetes.io/out-of-service', AUTOSCALER_TAINT]),
+      /** A node takes part again once its conditions have been good for this long. */
+      returnSeconds: z.number().int().min(0).max(3600).default(30),
+    }).prefault({}),
   }).prefault({}),
   /** One of several connectors works as the leader, and the others wait. */
   leader: section({

@@ -20,12 +20,14 @@ export async function startConfiguration(
   const clock = systemClock
   if (config.projects.length > 0)
     throw new ConfigError('projects: cannot be combined with work=configuration, which uses one administrator')
+  const { follow, ...nodes } = config.configuration.nodes
   const { transport } = await clusterTransport(config, environment)
   const configuration = new KubernetesConfiguration({
     transport,
     sessions: sessionsOf(config.spout.endpoint, config.spout, 'spout', clock),
     cluster: config.kubernetes.clusterName,
     project: config.configuration.project,
+    nodes: follow ? nodes : null,
     clock,
     log,
   })

@@ -118,6 +118,22 @@ describe('nodes', () => {
     await office.admission.createBgpPeer(peer)
     expect(await refusal(office.admission.deleteNode(two.id))).toMatchObject({ code: 'InUse' })
   })
+
+  it('are drained by what their cluster asks for, as by an administrator', async () => {
+    const group = await office.admission.createNodeGroup({ name: 'a' })
+    const { id } = await enrol('n1', group.id)
+    const wish = { scheduling: 'draining', reason: 'condition Ready is Unknown' } as const
+    const drained = await office.admission.changeNode(id, { clusterScheduling: wish })
+    expect(drained).toMatchObject({ scheduling: 'draining', drainedSince: drained.schedulingSince })
+    expect(drained.drainedSince).not.toBeNull()
+    for (const bad of [
+      { ...wish, scheduling: 'enabled' },
+      { ...wish, reason: 'two\nlines' },
+    ])
+      expect(await refusal(office.admission.changeNode(id, { clusterScheduling: bad as never }))).toMatchObject({
+        code: 'InvalidField',
+      })
+  })
 })
 
 it("a node's claim of an address that is not of the fabric is refused, and takes it from nobody", async () => {

@@ -19,8 +19,6 @@ export const SLICE_MANAGER_LABEL = 'endpointslice.kubernetes.io/managed-by'
  * it is never written to the cluster.
  */
 export const SLICE_LEFT_OUT = 'spout.dev/left-out'
-export const EXCLUDE_NODE_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers'
-export const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler'
 
 interface Named {
   readonly metadata: ObjectMeta

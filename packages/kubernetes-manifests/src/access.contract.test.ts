@@ -110,7 +110,6 @@ const OF_CONFIG: typeof NEVER = [
 ]
 const OF_CONNECTOR: typeof NEVER = [
   ['GET', '/api/v1/services'],
-  ['GET', '/api/v1/nodes'],
   ['GET', '/apis/discovery.k8s.io/v1/endpointslices'],
   ['GET', '/apis/networking.k8s.io/v1/ingresses'],
   ['PATCH', '/apis/networking.k8s.io/v1/namespaces/default/ingresses/any/status', {}],

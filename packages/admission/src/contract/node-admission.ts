@@ -1,4 +1,4 @@
-import { type EnrolmentToken, type Node, node } from '@spout/model'
+import { clusterWish, type EnrolmentToken, type Node, node } from '@spout/model'
 import { z } from 'zod'
 
 /** What an administrator may change of a node. Fields that are absent keep their values. */
@@ -6,6 +6,8 @@ export const nodeChange = z
   .strictObject({
     description: node.shape.description,
     scheduling: node.shape.scheduling,
+    /** Null: its cluster has no objection any more. */
+    clusterScheduling: clusterWish.nullable(),
     fabricAddress: node.shape.fabricAddress,
   })
   .partial()

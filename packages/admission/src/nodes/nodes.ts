@@ -27,6 +27,7 @@ import {
 import type { Admission } from '../contract/admission.ts'
 import { type NodeChange, nodeChange } from '../contract/node-admission.ts'
 import type { Versioned } from '../contract/view.ts'
+import { changedNode } from './changed-node.ts'
 import { refuseForeignAddress } from './fabric-claims.ts'
 import { nodeAddressWrites } from './node-addresses.ts'
 
@@ -183,8 +184,8 @@ export async function changeNode(context: AdmissionContext, id: string, input: N
     const stored = find(context, 'node', id, 'node')
     const before = stored.value
     if (change.fabricAddress != null) refuseTakenAddress(context, id, 'fabricAddress', change.fabricAddress)
-    const moved = change.scheduling !== undefined && change.scheduling !== before.scheduling
-    const next: Node = { ...before, ...change }
+    const next = changedNode(before, change)
+    const moved = next.scheduling !== before.scheduling
     if (canonicalJson(next) === canonicalJson(before)) return { writes: [], result: before }
     const now = timestampOf(context.now())
     const since = moved ? { schedulingSince: now } : {}

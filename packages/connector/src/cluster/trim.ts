@@ -1,7 +1,7 @@
 import type { EndpointSlice, Node } from '@spout/kube'
-import { SERVICE_NAME_LABEL } from '@spout/kube'
+import { EXCLUDE_NODE_LABEL, SERVICE_NAME_LABEL } from '@spout/kube'
 import { ofManagers } from '../endpoints/slice-managers.ts'
-import { EXCLUDE_NODE_LABEL, SLICE_MANAGER_LABEL } from '../objects.ts'
+import { SLICE_MANAGER_LABEL } from '../objects.ts'
 
 /**
  * Reduces objects to the fields that are read here. The result shares no parent with the original, which can be freed.

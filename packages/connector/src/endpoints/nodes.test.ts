@@ -1,5 +1,5 @@
+import { AUTOSCALER_TAINT, EXCLUDE_NODE_LABEL } from '@spout/kube'
 import { expect, test } from 'vitest'
-import { AUTOSCALER_TAINT, EXCLUDE_NODE_LABEL } from '../objects.ts'
 import { node } from '../testing/objects.ts'
 import { eligibleNodes, nodeMembers } from './nodes.ts'
 import { podRoutes } from './pod-routes.ts'

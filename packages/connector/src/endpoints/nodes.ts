@@ -1,8 +1,7 @@
-import type { Node } from '@spout/kube'
+import { AUTOSCALER_TAINT, EXCLUDE_NODE_LABEL, type Node } from '@spout/kube'
 import { compareIp, forbiddenRange, formatIp, type Ip, isIp, parseIp } from '@spout/net'
 import type { Family } from '../addresses/address-request.ts'
 import type { MemberContent } from '../content/content.ts'
-import { AUTOSCALER_TAINT, EXCLUDE_NODE_LABEL } from '../objects.ts'
 
 /** A node that may receive a Service's traffic, with its address for each family. */
 export interface EligibleNode {

@@ -1,4 +1,4 @@
-import { AUTOSCALER_TAINT, EXCLUDE_NODE_LABEL } from '@spout/connector'
+import { AUTOSCALER_TAINT, EXCLUDE_NODE_LABEL } from '@spout/kube'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import {
   type ControllerBed,

@@ -1,5 +1,10 @@
 import type { KubeObject } from './object-meta.ts'
 
+/** A node with it, whatever its value, takes no part in load balancers. */
+export const EXCLUDE_NODE_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers'
+/** On nodes that the cluster's autoscaler is about to remove. */
+export const AUTOSCALER_TAINT = 'ToBeDeletedByClusterAutoscaler'
+
 /** core/v1 Node. */
 export interface Node extends KubeObject {
   readonly spec?: NodeSpec

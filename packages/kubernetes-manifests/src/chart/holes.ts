@@ -44,6 +44,7 @@ const setting = (program: keyof typeof PROGRAMS, at: string, value = at): Hole =
   value,
 })
 
+const NODES = ['cordon', 'conditions', 'taints', 'returnSeconds']
 const SHARES = ['packetsPerProcessor', 'newFlowsPerProcessor', 'megabytesPerSecond']
 const PROXIES = ['maxConnections', 'sourceShare', 'requestSeconds', 'memoryMegabytes', 'processors']
 const CHECKS = ['mostOfProject', 'ownShare', 'perSecond', 'perSecondOfTarget']
@@ -59,6 +60,7 @@ export const HOLES: readonly Hole[] = [
   setting('connector', 'network.podCidrs', 'podCidrs'),
   setting('connector', 'services.isDefault', 'isDefault'),
   setting('connector', 'services.endpointSlicesBy', 'endpointSlicesBy'),
+  ...NODES.map((name) => setting('configuration', `configuration.nodes.${name}`, `nodes.${name}`)),
   setting('agent', 'fabric.interface', 'fabricInterface'),
   setting('agent', 'protectedCidrs', 'managementCidrs'),
   ...SHARES.map((name) => setting('agent', `shares.${name}`)),

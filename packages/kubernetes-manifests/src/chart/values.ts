@@ -181,6 +181,35 @@ const shares = {
     .describe('The same for health checks.'),
 }
 
+const nodes = object({
+  cordon: z
+    .enum(['ignore', 'cordon', 'drain'])
+    .default('cordon')
+    .describe('What kubectl cordon does. ignore: nothing; cordon: nothing new; drain: addresses move away too.'),
+  conditions: z
+    .array(z.string().min(1).max(316))
+    .max(64)
+    .default(['Ready', 'NetworkUnavailable', 'KernelDeadlock', 'ReadonlyFilesystem'])
+    .describe(
+      'Conditions that drain a node: Ready unless it is True, others while they are True, such as those of\n' +
+        'node-problem-detector.',
+    ),
+  taints: z
+    .array(z.string().min(1).max(316))
+    .max(64)
+    .default(['node.kubernetes.io/out-of-service', 'ToBeDeletedByClusterAutoscaler'])
+    .describe('Keys of taints that drain a node.'),
+  returnSeconds: z
+    .number()
+    .int()
+    .min(0)
+    .max(3600)
+    .default(30)
+    .describe('It takes part again once its conditions have been good for this long.'),
+})
+  .prefault({})
+  .describe('What of Kubernetes takes a node out of use.')
+
 const store = object({
   volume: object({
     enabled: z
@@ -247,6 +276,7 @@ export const chartValues = object({
   ...addresses,
   ...requests,
   ...shares,
+  nodes,
   store,
   monitoring,
   controlPlane: object(

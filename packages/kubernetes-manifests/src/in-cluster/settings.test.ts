@@ -73,3 +73,8 @@ it('the shares of tenants that the agents’ settings show are the defaults of t
   expect(haproxy).toMatchObject(shown.haproxy)
   expect(checks).toMatchObject(shown.checks)
 })
+
+it('what takes a node out of use is, as the settings show it, the default of the program', () => {
+  const { configuration } = parse(SETTINGS[CONFIGURATION]) as { readonly configuration: { readonly nodes: object } }
+  expect(connectorConfig.parse({}).configuration.nodes).toMatchObject({ ...configuration.nodes, follow: false })
+})

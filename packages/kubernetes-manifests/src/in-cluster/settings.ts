@@ -93,6 +93,17 @@ ${HTTP}spout:
   serviceAccountTokenFile: ${TOKEN_FILE}
 configuration:
   project: ${PROJECT}
+  nodes:
+    # The nodes that carry traffic are this cluster's: what Kubernetes says of one drains it.
+    follow: true
+    # What kubectl cordon does. ignore: nothing; cordon: nothing new; drain: addresses move away too.
+    cordon: cordon
+    # Conditions that drain a node: Ready unless it is True, others while they are True (node-problem-detector).
+    conditions: [Ready, NetworkUnavailable, KernelDeadlock, ReadonlyFilesystem]
+    # Keys of taints that drain a node.
+    taints: [node.kubernetes.io/out-of-service, ToBeDeletedByClusterAutoscaler]
+    # It takes part again once its conditions have been good for this long.
+    returnSeconds: 30
 `,
   [AGENT]: `server:
   url: https://${CONTROL_PLANE_HOST}:${LINK_PORT}

@@ -143,6 +143,12 @@ export const CONFIG_RULES: readonly PolicyRule[] = [
     verbs: ['list', 'watch', 'create', 'patch', 'delete'],
   },
   { why: 'Its status.', apiGroups: [GROUP], resources: ['observedloadbalancers/status'], verbs: ['patch'] },
+  {
+    why: 'Labels, taints and conditions that take a node out of use.',
+    apiGroups: [''],
+    resources: ['nodes'],
+    verbs: ['list', 'watch'],
+  },
   CLUSTER_UID,
 ]
 

@@ -1,6 +1,20 @@
 import { z } from 'zod'
 import { ipText, metaShape, timestamp, uuid } from '../scalars/scalars.ts'
 
+/** `enabled` takes part. A `cordoned` node gets nothing new. A `draining` node also hands over what it has. */
+const scheduling = z.enum(['enabled', 'cordoned', 'draining'])
+
+/** What the node's Kubernetes cluster asks for. */
+export const clusterWish = z.strictObject({
+  scheduling: scheduling.exclude(['enabled']),
+  /** Why, for people. */
+  reason: z
+    .string()
+    .max(512)
+    .regex(/^[\x20-\x7e]+$/, 'is not printable ASCII'),
+})
+export type ClusterWish = z.infer<typeof clusterWish>
+
 /** A machine that carries load balancers. It enrols once with a token, and then authenticates by its certificate. */
 export const node = z.strictObject({
   ...metaShape,
@@ -10,8 +24,12 @@ export const node = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .nullable(),
-  /** A `cordoned` node gets nothing new. A `draining` node also hands over what it has. */
-  scheduling: z.enum(['enabled', 'cordoned', 'draining']),
+  scheduling,
+  /**
+   * Present while its Kubernetes cluster wants it out of use. `scheduling` is the stronger of that wish and of `own`, an
+   * administrator's choice, which alone counts again afterwards.
+   */
+  clusterScheduling: clusterWish.extend({ own: scheduling }).optional(),
   /** When `scheduling` last changed; null before the first change. The steps of a drain are timed from here. */
   schedulingSince: timestamp.nullable().default(null),
   /** When it was last told to drain, even if `scheduling` has changed since. Null: never. */

@@ -141,6 +141,23 @@ notice   nodes: n1: It is cordoned since ${AT} and takes no new load balancers.
   })
 })
 
+test('a node that its cluster keeps out of use is mended there, one that an administrator drains too is undrained', () => {
+  const held = (own: string) => ({
+    ...{ scheduling: 'draining', schedulingSince: AT },
+    clusterScheduling: { scheduling: 'draining', reason: 'condition Ready is Unknown', own },
+  })
+  const told = `It is draining since ${AT} and takes no new load balancers`
+  const others = [node('n2'), node('n3')]
+  expect(textOf({ nodes: [node('n1', {}, held('enabled')), ...others] })).toBe(`\
+notice   nodes: n1: ${told}, for its Kubernetes cluster: condition Ready is Unknown.
+         kubectl describe node n1
+`)
+  expect(textOf({ nodes: [node('n1', {}, held('draining')), ...others] })).toBe(`\
+notice   nodes: n1: ${told}.
+         spout node undrain n1
+`)
+})
+
 test('a group needs a second node that is connected and does not drain', () => {
   const warning = `\
 warning  groups: edge: It has one connected node for its 1 address: if n1 fails, nobody takes over.

@@ -41,14 +41,20 @@ export function stillServed(node: Row, early: boolean): string | null {
   return mine.busyProxies === null ? 'clients of its proxies' : `clients of ${mine.busyProxies} proxies`
 }
 
+/** That its cluster keeps the node out of use, although an administrator asked for something else; null: it does not. */
+export function stillHeld(node: Row, asked: string): string | null {
+  if (node.scheduling === asked) return null
+  const reason = at(node, 'clusterScheduling.reason')
+  return `${node.name} stays ${node.scheduling} for its Kubernetes cluster: ${reason}. It will be ${asked} when that ends.`
+}
+
 /** Adds `spout node drain|undrain|cordon|uncordon NAME`. */
 export function addNodeScheduling(program: Command, context: CommandContext): void {
   const node = program.commands.find((command) => command.name() === 'node')
   if (node === undefined) throw new Error('addNodeScheduling needs the node commands')
-  const schedule = async (session: Session, name: string, scheduling: string): Promise<string> => {
+  const schedule = async (session: Session, name: string, scheduling: string): Promise<Row> => {
     const { id } = await findByName(session, '/nodes', 'node', name)
-    await call(session, 'PUT', `/nodes/${String(id)}/scheduling`, { scheduling })
-    return String(id)
+    return call<Row>(session, 'PUT', `/nodes/${String(id)}/scheduling`, { scheduling })
   }
   node
     .command('drain')
@@ -59,7 +65,7 @@ export function addNodeScheduling(program: Command, context: CommandContext): vo
     .option('--timeout-s <s>', 'how long to wait', seconds, 60)
     .action(async (name: string, options: DrainOptions) => {
       const session = sessionOf(context)
-      const id = await schedule(session, name, 'draining')
+      const id = String((await schedule(session, name, 'draining')).id)
       const { wait = false, waitClients = false, timeoutS } = options
       if (wait || waitClients) await waitForNothing(session, context, { id, name, timeoutS, waitClients })
       else context.write(`Draining ${name}.\n`)
@@ -74,8 +80,8 @@ export function addNodeScheduling(program: Command, context: CommandContext): vo
       .description(description)
       .argument('<name>')
       .action(async (name: string) => {
-        await schedule(sessionOf(context), name, scheduling)
-        context.write(`${said} ${name}.\n`)
+        const node = await schedule(sessionOf(context), name, scheduling)
+        context.write(`${stillHeld(node, scheduling) ?? `${said} ${name}.`}\n`)
       })
 }
 

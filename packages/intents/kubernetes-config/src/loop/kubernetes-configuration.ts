@@ -1,20 +1,24 @@
 import { clusterUid } from '@spout/kube'
 import { type Component, retry } from '@spout/runtime'
+import type { NodePolicy } from '../nodes/node-wish.ts'
 import { NativeObjects } from '../spout/native-objects.ts'
 import { ConfigController, type ConfigControllerOptions } from './config-controller.ts'
 import { LoadBalancerObjects } from './load-balancer-objects.ts'
+import { NodeScheduling } from './node-scheduling.ts'
 
 export interface KubernetesConfigurationOptions extends Omit<ConfigControllerOptions, 'cluster'> {
   /** Id of this cluster, which must never change. Empty: the UID of namespace kube-system. */
   readonly cluster: string
   /** Name of the project whose load balancers are shown as objects. Empty: none are shown. */
   readonly project: string
+  /** For load-balancer nodes that are nodes of this cluster; null: they are not. */
+  readonly nodes: NodePolicy | null
 }
 
 const RETRY_MS = 2000
 
 /**
- * Runs both loops. First it asks both sides for the ids of the cluster and the project, and retries until it has them.
+ * Runs the loops. First it asks both sides for the ids of the cluster and the project, and retries until it has them.
  */
 export class KubernetesConfiguration implements Component {
   readonly name = 'kubernetes-configuration'
@@ -23,14 +27,20 @@ export class KubernetesConfiguration implements Component {
   #running: Promise<void> | null = null
   #controller: ConfigController | null = null
   #loadBalancers: LoadBalancerObjects | null = null
+  #nodes: NodeScheduling | null = null
 
   constructor(options: KubernetesConfigurationOptions) {
     this.#options = options
   }
 
-  /** Whether both loops have read both sides. */
+  /** Whether all loops have read both sides. */
   get ready(): boolean {
-    return this.#controller?.ready === true && (this.#options.project === '' || this.#loadBalancers?.ready === true)
+    const { project, nodes } = this.#options
+    return (
+      this.#controller?.ready === true &&
+      (project === '' || this.#loadBalancers?.ready === true) &&
+      (nodes === null || this.#nodes?.ready === true)
+    )
   }
 
   start(): void {
@@ -40,7 +50,7 @@ export class KubernetesConfiguration implements Component {
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running
-    await Promise.all([this.#controller?.stop(), this.#loadBalancers?.stop()])
+    await Promise.all([this.#controller?.stop(), this.#loadBalancers?.stop(), this.#nodes?.stop()])
   }
 
   async #begin(): Promise<void> {
@@ -56,7 +66,7 @@ export class KubernetesConfiguration implements Component {
   }
 
   async #open(signal: AbortSignal): Promise<void> {
-    const { cluster: name, project, ...common } = this.#options
+    const { cluster: name, project, nodes, ...common } = this.#options
     const cluster = name || (await clusterUid(common.transport, signal))
     if (cluster === null) throw new Error('cluster is not set, and we may not read namespace kube-system for its UID')
     const projectId =
@@ -64,6 +74,10 @@ export class KubernetesConfiguration implements Component {
     if (signal.aborted) return
     this.#controller = new ConfigController({ ...common, cluster })
     this.#controller.start()
+    if (nodes !== null) {
+      this.#nodes = new NodeScheduling({ ...common, policy: nodes })
+      this.#nodes.start()
+    }
     if (projectId === null) return
     this.#loadBalancers = new LoadBalancerObjects({ ...common, projectId })
     this.#loadBalancers.start()

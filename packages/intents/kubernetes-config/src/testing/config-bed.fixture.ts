@@ -10,8 +10,18 @@ import { INSTALLATION_FILE } from '../../../../kubernetes-manifests/src/manifest
 import { openTestBed } from '../../../../server/src/test-bed.ts'
 import type { ConfigObject } from '../handlers/handler.ts'
 import { KubernetesConfiguration } from '../loop/kubernetes-configuration.ts'
+import type { NodePolicy } from '../nodes/node-wish.ts'
 
 const DIRECTORY = path.join(import.meta.dirname, '../../../../../deploy/kubernetes')
+
+/** How the bed's loop decides about nodes. */
+const POLICY: NodePolicy = {
+  cordon: 'cordon',
+  // Not Ready: no kubelet reports here, and the node lifecycle controller notices after a minute.
+  conditions: ['KernelDeadlock'],
+  taints: ['example.org/repair'],
+  returnSeconds: 1,
+}
 
 export interface Running {
   readonly configuration: KubernetesConfiguration
@@ -86,7 +96,13 @@ export async function openConfigBed() {
       return request(wanted)
     }
     const common = { transport, sessions, clock: systemClock, log }
-    const configuration = new KubernetesConfiguration({ ...common, cluster: '', project: 'tenant', everyMs: 300 })
+    const configuration = new KubernetesConfiguration({
+      ...common,
+      cluster: '',
+      project: 'tenant',
+      nodes: POLICY,
+      everyMs: 300,
+    })
     configuration.start()
     const made: Running = {
       configuration,

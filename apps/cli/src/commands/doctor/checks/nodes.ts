@@ -93,17 +93,13 @@ const behind = ({ name, status }: ShownNode): readonly Finding[] =>
         },
       ]
 
-const outOfUse = ({ name, scheduling, schedulingSince }: ShownNode): readonly Finding[] =>
-  scheduling === 'enabled'
-    ? []
-    : [
-        {
-          ...{
-            level: 'notice',
-            check: 'nodes',
-            subject: name,
-            fix: scheduling === 'draining' ? `spout node undrain ${name}` : `spout node uncordon ${name}`,
-          },
-          message: `It is ${scheduling} since ${schedulingSince} and takes no new load balancers.`,
-        },
-      ]
+const outOfUse = ({ name, scheduling, schedulingSince, clusterScheduling }: ShownNode): readonly Finding[] => {
+  if (scheduling === 'enabled') return []
+  const own = scheduling === 'draining' ? `spout node undrain ${name}` : `spout node uncordon ${name}`
+  const [why, fix] =
+    clusterScheduling === undefined || clusterScheduling.own === scheduling
+      ? ['', own]
+      : [`, for its Kubernetes cluster: ${clusterScheduling.reason}`, `kubectl describe node ${name}`]
+  const message = `It is ${scheduling} since ${schedulingSince} and takes no new load balancers${why}.`
+  return [{ level: 'notice', check: 'nodes', subject: name, message, fix }]
+}
