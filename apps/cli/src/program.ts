@@ -11,6 +11,7 @@ import { addVip } from './commands/explain/vip.ts'
 import { addImportIngressNginx } from './commands/imports/import-ingress-nginx.ts'
 import { addImport } from './commands/imports/import-metallb.ts'
 import { addImportOctavia } from './commands/imports/import-octavia.ts'
+import { addImportVipProjects } from './commands/imports/import-vip-projects.ts'
 import { addNodeScheduling } from './commands/nodes/node-scheduling.ts'
 import { addRebalance } from './commands/nodes/rebalance.ts'
 import { addDomainClaim } from './commands/nouns/domain-claim.ts'
@@ -74,6 +75,7 @@ export function buildProgram(context: CommandContext): Command {
   addExplain(program, context)
   addPlan(program, context)
   addImport(program, context)
+  addImportVipProjects(program, context)
   addImportOctavia(program, context)
   addImportIngressNginx(program, context)
   addAudit(program, context)

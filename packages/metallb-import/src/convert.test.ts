@@ -40,7 +40,7 @@ describe('a MetalLB configuration', () => {
   it.each(globSync('*.in.yaml', { cwd: DIRECTORY }).sort())('%s', async (file) => {
     const conversion = convert(readFileSync(path.join(DIRECTORY, file), 'utf8'), file)
     for (const { object } of conversion.objects) SPECS[object.kind].parse(object.spec)
-    await expect(conversionYaml(conversion)).toMatchFileSnapshot(`testdata/${file.replace('.in.', '.out.')}`)
+    await expect(conversionYaml(conversion, 'MetalLB')).toMatchFileSnapshot(`testdata/${file.replace('.in.', '.out.')}`)
   })
 
   it('has a kind for everything that is made', () => {
@@ -56,7 +56,7 @@ describe('a MetalLB configuration', () => {
   it('is not led to say more than it does by a hostile text', () => {
     const text = document('BGPAdvertisement', '{localPref: 1, ipAddressPools: ["x\\n---\\nkind: Evil"]}')
     expect(
-      conversionYaml(convert(text))
+      conversionYaml(convert(text), 'MetalLB')
         .split('\n')
         .filter((line) => line.startsWith('kind:') || line === '---'),
     ).toEqual([])

@@ -148,11 +148,12 @@ const aliasesOf = (sources: Sources): ReadonlyMap<string, string> =>
       .flatMap(({ spec }) => (spec.communities ?? []).map(({ name, value }) => [name, value] as const)),
   )
 
-const madeOf = (
+/** @param from what it was made of */
+export const madeOf = (
   kind: ConvertedObject['kind'],
   name: string,
   spec: object,
-  from: readonly Source<'BGPPeer' | 'BGPAdvertisement' | 'IPAddressPool' | 'L2Advertisement'>[],
+  from: readonly { readonly manifest: Manifest }[],
   notes: readonly Note[],
 ): Converted => ({
   object: { apiVersion: `${GROUP}/${VERSION}`, kind, metadata: { name }, spec },
@@ -161,7 +162,7 @@ const madeOf = (
 })
 
 /** Attaches notes to the objects that they are about, if there are any. */
-function attach(objects: readonly Converted[], notes: readonly Note[]): Conversion {
+export function attach(objects: readonly Converted[], notes: readonly Note[]): Conversion {
   const homeOf = ({ where, about }: Note) => objects.findLast(({ from }) => from.includes(`${where}: ${about}`))
   return {
     objects: objects.map((one) => ({ ...one, notes: [...notes.filter((note) => homeOf(note) === one), ...one.notes] })),

@@ -1,14 +1,20 @@
 import { parseAllDocuments } from 'yaml'
 
-/** An object of a MetalLB installation, and where it was read from. */
+/** An object of the other project's installation, and where it was read from. */
 export interface Manifest {
   /** Such as `pools.yaml, document 2`. */
   readonly where: string
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
+  /** Empty when none is said. */
+  readonly namespace: string
   readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
   readonly spec: unknown
+  /** Of a ConfigMap. */
+  readonly data: unknown
+  readonly status: unknown
 }
 
 /** The input cannot be read; each line names file, document and field. */
@@ -59,14 +65,14 @@ export function readManifests(file: string, text: string): readonly Manifest[] {
 
   function take(where: string, value: unknown): void {
     if (!isObject(value)) return void bad.push(`${where}: is no object`)
-    const { apiVersion, kind, metadata, items, spec } = value
+    const { apiVersion, kind, metadata, items, spec, data, status } = value
     if (typeof kind !== 'string') return void bad.push(`${where}: kind: is missing`)
     if (typeof apiVersion !== 'string') return void bad.push(`${where}: apiVersion: is missing`)
     if (kind.endsWith('List') && Array.isArray(items)) {
       for (const [index, item] of items.entries()) take(`${where}, item ${index + 1}`, item)
       return
     }
-    const { name, labels } = isObject(metadata) ? metadata : {}
+    const { name, namespace, labels, annotations } = isObject(metadata) ? metadata : {}
     if (typeof name !== 'string' || !/^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/.test(name))
       return void bad.push(`${where}: metadata.name: ${name === undefined ? 'is missing' : 'is no name'}`)
     manifests.push({
@@ -74,10 +80,15 @@ export function readManifests(file: string, text: string): readonly Manifest[] {
       apiVersion,
       kind,
       name,
-      labels: isObject(labels)
-        ? Object.fromEntries(Object.entries(labels).map(([key, label]) => [key, String(label)]))
-        : {},
+      namespace: typeof namespace === 'string' ? namespace : '',
+      labels: textsIn(labels),
+      annotations: textsIn(annotations),
       spec: spec ?? {},
+      data: data ?? {},
+      status: status ?? {},
     })
   }
 }
+
+const textsIn = (value: unknown): Readonly<Record<string, string>> =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, text]) => [key, String(text)])) : {}

@@ -98,7 +98,10 @@ function withoutEdges({ first, last }: IpRange): readonly IpRange[] {
 }
 
 /** The narrowest prefix around all ranges, at most as long as the aggregate that is announced for it. */
-export function poolSpec({ version, ranges }: ConvertedPool, longest: number): AddressPoolSpec {
+export function poolSpec(
+  { version, ranges }: Pick<ConvertedPool, 'version' | 'ranges'>,
+  longest: number,
+): AddressPoolSpec {
   const first = ranges.reduce((least, range) => (range.first < least ? range.first : least), ranges[0]?.first ?? 0n)
   const last = ranges.reduce((most, range) => (range.last > most ? range.last : most), 0n)
   const bits = ipBits(version)

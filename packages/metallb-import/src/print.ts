@@ -2,11 +2,14 @@ import { stringify } from 'yaml'
 import type { Conversion } from './convert.ts'
 import type { Note } from './source.ts'
 
-/** Prints the objects as YAML for `kubectl apply -f`, each with its origin and notes as comments; other notes first. */
-export function conversionYaml({ objects, notes }: Conversion): string {
+/**
+ * Prints the objects as YAML for `kubectl apply -f`, each with its origin and notes as comments; other notes first.
+ * @param project the other project
+ */
+export function conversionYaml({ objects, notes }: Conversion, project: string): string {
   const count = objects.reduce((sum, one) => sum + one.notes.length, notes.length)
   const head = [
-    `From MetalLB: ${objects.length} objects, ${count} notes. A note says what has no equivalent or another meaning.`,
+    `From ${project}: ${objects.length} objects, ${count} notes. A note says what has no equivalent or another meaning.`,
     ...notes.map((note) => lineOf(note, true)),
   ]
   const documents = objects.map(

@@ -1,5 +1,6 @@
 import { METALLB_GROUP, METALLB_KINDS, type MetalLbKind, SPECS, type SpecOf } from './kinds.ts'
 import { BadManifests, type Manifest, shown } from './manifest.ts'
+import { isUnset } from './parsed.ts'
 
 /** A part of the configuration without an equivalent, or with another meaning here. */
 export interface Note {
@@ -83,14 +84,6 @@ export function sourcesOf(manifests: readonly Manifest[]): Sources {
   return { of: (kind) => (byKind.get(kind) ?? []) as never, notes }
 }
 
-/** `false` and empty values are MetalLB's defaults. */
-const isUnset = (value: unknown): boolean =>
-  value === null ||
-  value === undefined ||
-  value === false ||
-  value === '' ||
-  (typeof value === 'object' && Object.keys(value).length === 0)
-
 export const fieldOf = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${shown(String(step))}`),
@@ -98,7 +91,7 @@ export const fieldOf = (path: readonly PropertyKey[]): string =>
   )
 
 /** A note about a field of an object. */
-export const noteOf = ({ manifest }: Source<MetalLbKind>, field: string | null, text: string): Note => ({
+export const noteOf = ({ manifest }: { readonly manifest: Manifest }, field: string | null, text: string): Note => ({
   where: manifest.where,
   about: `${manifest.kind} ${manifest.name}`,
   field,

@@ -3,7 +3,7 @@ import type { Conversion, ConvertedObject, Manifest } from '@spout/metallb-impor
 import type { Command } from 'commander'
 import { withCluster } from '../connections/cluster.ts'
 import { type CommandContext, UsageError } from '../connections/context.ts'
-import { manifestTexts } from './manifest-files.ts'
+import { manifestsOf } from './manifest-files.ts'
 
 interface Options {
   readonly file?: readonly string[]
@@ -49,23 +49,14 @@ async function importMetalLb(options: Options, context: CommandContext): Promise
   const metallb = await import('@spout/metallb-import')
   let conversion: Conversion
   try {
-    const manifests = files === undefined ? await fromCluster(options) : await fromFiles(files, metallb.readManifests)
+    const manifests = files === undefined ? await fromCluster(options) : await manifestsOf(files, metallb.readManifests)
     conversion = metallb.convertMetalLb(manifests)
   } catch (error) {
     if (error instanceof metallb.BadManifests) throw new UsageError(error.message)
     throw error
   }
-  context.write(metallb.conversionYaml(conversion))
+  context.write(metallb.conversionYaml(conversion, 'MetalLB'))
   if (!dryRun) await applied(conversion, options, context)
-}
-
-async function fromFiles(
-  files: readonly string[],
-  read: (file: string, text: string) => readonly Manifest[],
-): Promise<readonly Manifest[]> {
-  const manifests = (await manifestTexts(files)).flatMap(({ file, text }) => read(file, text))
-  if (manifests.length === 0) throw new UsageError(`${files.join(', ')}: no manifest found`)
-  return manifests
 }
 
 /** The objects of an installed MetalLB; a kind unknown to the cluster has none. */

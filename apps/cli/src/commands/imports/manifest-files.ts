@@ -25,6 +25,16 @@ export async function manifestTexts(names: readonly string[]): Promise<readonly 
   return texts
 }
 
+/** The objects of what `--file` names. @throws UsageError when there is none, or a file cannot be read */
+export async function manifestsOf<T>(
+  names: readonly string[],
+  read: (file: string, text: string) => readonly T[],
+): Promise<readonly T[]> {
+  const manifests = (await manifestTexts(names)).flatMap(({ file, text }) => read(file, text))
+  if (manifests.length === 0) throw new UsageError(`${names.join(', ')}: no manifest found`)
+  return manifests
+}
+
 /** Like kubectl: the YAML and JSON files of a directory, without its subdirectories. */
 async function filesOf(name: string): Promise<readonly string[]> {
   if (!(await stat(name)).isDirectory()) return [name]
