@@ -48,7 +48,7 @@ const onACluster = (kind: 'contract' | 'lab'): string[] => [
 ]
 
 const OTHER_KINDS = ['contract', 'lab', 'e2e'].map((kind) => `**/*.${kind}.test.ts`)
-const ALONE = ['e2e/{failover,scale}.e2e.test.ts', 'e2e/kubernetes/{faults,rollouts}.e2e.test.ts']
+const ALONE = ['e2e/{failover,scale}.e2e.test.ts', 'e2e/kubernetes/{api-server-address,faults,rollouts}.e2e.test.ts']
 const CLUSTER = 'e2e/kubernetes/**/*.e2e.test.ts'
 
 export default defineConfig({

@@ -3,10 +3,11 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StoreAdmission, StoreView } from '@spout/admission'
-import { NodeAgent } from '@spout/agent'
+import { type LocalNodeState, NodeAgent } from '@spout/agent'
 import { RecordedAnnouncer, RecordedDomains, RecordedDriver, RecordedGroup, RecordedNode } from '@spout/agent/testing'
 import { enrol } from '@spout/client/enrolment'
 import { NodeLiveness, NodeStateTable, PlanController, StatusController } from '@spout/controllers'
+import { planLocal } from '@spout/plan'
 import { silentLogger, systemClock } from '@spout/runtime'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { AgentLink, CertificateAuthority, ServiceAccounts } from '@spout/server'
@@ -15,6 +16,7 @@ import { waitFor } from '@spout/testkit'
 import { listenerOf, memberOf, poolOf } from '@spout/testkit/model'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { NodeIdentity } from './identity.ts'
+import { LateIdentity } from './late-identity.ts'
 
 const log = silentLogger()
 let directory: string
@@ -96,11 +98,16 @@ async function openIdentity(url: string, token: string, clock = systemClock): Pr
   return identity
 }
 
-async function startAgent(identity: NodeIdentity, node: RecordedNode): Promise<NodeAgent> {
+async function startAgent(
+  identity: Pick<NodeIdentity, 'link'>,
+  node: RecordedNode,
+  local: LocalNodeState | null = null,
+): Promise<NodeAgent> {
   const agent = new NodeAgent({
     session: randomUUID(),
     stateFile: join(directory, 'entries.journal'),
     link: () => identity.link,
+    local,
     certificateDirectory: join(directory, 'certificates'),
     domains: new RecordedDomains(node),
     drivers: [new RecordedDriver(node)],
@@ -193,6 +200,49 @@ test('enrol, plan, apply, report: active; then agent and control plane restart a
   await second.admission.deleteLoadBalancer(id, { cascade: true })
   await waitFor(() => node.domains.size === 0, { what: 'everything to be gone' })
   expect(node.take()).toEqual(['withdraw 192.0.2.10', `remove lb/${id}`, `domain- ${number}`])
+})
+
+const FABRIC_ADDRESS = '192.0.2.254'
+/** What the node of `startAgent` gets by settings of its own. */
+const localPlan = (): LocalNodeState =>
+  planLocal({
+    ...{ nodes: [FABRIC_ADDRESS, '192.0.2.253'], routerId: 255, profile: 'default', links: ['100.127.16.0/30'] },
+    loadBalancers: [
+      {
+        ...{ name: 'api-server', address: '192.0.2.250', port: 6443 },
+        members: [{ address: FABRIC_ADDRESS, port: 6443 }],
+        check: { type: 'https', path: '/readyz', intervalMs: 250, timeoutMs: 1000, rise: 2, fall: 2 },
+      },
+    ],
+  }).get(FABRIC_ADDRESS)!
+
+test('a node with work of its own does it before it enrols; then it has both, and reports one', async () => {
+  const store = new MemoryStore()
+  const first = await startControlPlane(store)
+  const enrolmentTokenFile = join(directory, 'token')
+  await writeFile(enrolmentTokenFile, await enrolmentToken(first))
+  await first.stop()
+  const identity = new LateIdentity({
+    ...{ file: join(directory, 'identity.json'), url: first.url, enrolmentTokenFile, clock: systemClock, log },
+  })
+  running.push(() => identity.stop())
+  identity.start()
+  const node = new RecordedNode()
+  const agent = await startAgent(identity, node, localPlan())
+  await agent.idle()
+  expect(node.take()).toEqual(['group 1 shards', 'domain+ 16000001', 'put lb/local-api-server', 'announce 192.0.2.250'])
+  expect(() => identity.link).toThrow('the node has not enrolled yet')
+
+  const plane = await startControlPlane(store, first.link.port)
+  const id = await createLoadBalancer(plane)
+  await isActive(plane, id)
+  expect([...node.programmed.keys()].sort()).toEqual([`lb/${id}`, 'lb/local-api-server'].sort())
+  await plane.admission.deleteLoadBalancer(id, { cascade: true })
+  await waitFor(() => node.domains.size === 1, { what: "the tenant's domain to be gone" })
+  expect([...node.announced.keys()]).toEqual(['192.0.2.250'])
+  expect(node.log.filter((line) => /16000001|local-api-server|192\.0\.2\.250/.test(line))).toEqual([])
+  // Own entries count in the node's figures, and are in no report.
+  expect(agent.figures.entries.programmed).toBeGreaterThanOrEqual(2)
 })
 
 test("an error of the kernel comes back in the kernel's words", async () => {

@@ -3,40 +3,37 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { NodeAgent } from '@spout/agent'
 import type { ProbeLimits } from '@spout/dataplane'
-import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
+import type { LocalPlan } from '@spout/plan/local'
+import { type Clock, Lifecycle, type Logger, systemClock } from '@spout/runtime'
 import { certificateDirectory } from './certificate-directory.ts'
 import type { AgentConfig } from './config.ts'
-import { openDataPlane } from './data-plane.ts'
-import { NodeIdentity } from './identity.ts'
+import { type DataPlane, openDataPlane } from './data-plane.ts'
+import { NodeIdentity, type NodeIdentityOptions } from './identity.ts'
+import { LateIdentity } from './late-identity.ts'
+import type { LocalPlans } from './settings.ts'
 import { identityFile, stateFile } from './state-files.ts'
+
+const DEFAULT_URL = 'https://localhost:9131'
 
 /**
  * Composes the parts and starts them. A node with an identity starts without the control plane: it takes over what
  * exists and continues from its state file.
  */
-export async function startAgent(config: AgentConfig, log: Logger): Promise<Lifecycle> {
+export async function startAgent(config: AgentConfig, plans: LocalPlans, log: Logger): Promise<Lifecycle> {
   const clock = systemClock
-  const identity = await NodeIdentity.open({
-    file: identityFile(config),
-    url: config.server.url,
-    enrolmentTokenFile: config.server.enrolmentTokenFile,
-    pod:
-      config.server.serviceAccountTokenFile === ''
-        ? null
-        : { tokenFile: config.server.serviceAccountTokenFile, caFile: config.server.caFile },
-    clock,
-    log,
-  })
+  const identity = await openIdentity(config, clock, log)
   const dataPlane = await openDataPlane(config, clock, log, {
     metricsOf: (listenerId) => agent.metricsOf(listenerId),
     onRequest: (request) => agent.carried(request),
     accessLogs: config.accessLogs.directory !== '',
     syslog: existsSync(config.accessLogs.sender),
   })
+  const local = await localPlanOf(plans, dataPlane)
   const agent: NodeAgent = new NodeAgent({
     session: randomUUID(),
     stateFile: stateFile(config),
-    link: () => identity.link,
+    link: identity && (() => identity.link),
+    local,
     certificateDirectory: certificateDirectory(config),
     domains: dataPlane.domains,
     drivers: dataPlane.drivers,
@@ -54,7 +51,9 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
     log,
   })
   dataPlane.helper.onRestart(() => agent.lookAgain())
-  const lifecycle = new Lifecycle({ log }).add(identity).add(dataPlane).add(agent)
+  const lifecycle = new Lifecycle({ log })
+  if (identity !== null) lifecycle.add(identity)
+  lifecycle.add(dataPlane).add(agent)
   if (config.metrics.listen !== '') {
     const { agentMetrics } = await import('./metrics.ts')
     lifecycle.add(
@@ -70,6 +69,42 @@ export async function startAgent(config: AgentConfig, log: Logger): Promise<Life
   }
   await lifecycle.start()
   return lifecycle
+}
+
+/**
+ * A node whose own settings name nothing needs its identity first. One that has such work starts without, and without
+ * `server.url` it never has one.
+ */
+async function openIdentity(
+  config: AgentConfig,
+  clock: Clock,
+  log: Logger,
+): Promise<NodeIdentity | LateIdentity | null> {
+  const { server, local } = config
+  const isLocal = Object.keys(local.loadBalancers).length > 0
+  if (isLocal && server.url === '') return null
+  const { serviceAccountTokenFile: tokenFile, caFile, enrolmentTokenFile } = server
+  const options: NodeIdentityOptions = {
+    file: identityFile(config),
+    url: server.url || DEFAULT_URL,
+    enrolmentTokenFile,
+    pod: tokenFile === '' ? null : { tokenFile, caFile },
+    ...{ clock, log },
+  }
+  return isLocal ? new LateIdentity(options) : NodeIdentity.open(options)
+}
+
+/**
+ * What this node gets by the settings that all nodes share. Null: they name nothing.
+ * @throws Error if they do not name this node
+ */
+async function localPlanOf(plans: LocalPlans, { fabricAddress }: DataPlane): Promise<LocalPlan | null> {
+  const nodes = Object.keys(plans)
+  if (nodes.length === 0) return null
+  const own = await fabricAddress.read()
+  const plan = own === null ? undefined : plans[own]
+  if (plan !== undefined) return plan
+  throw new Error(`local.nodes: ${own ?? 'no address of the fabric interface'} is none of ${nodes.join(', ')}`)
 }
 
 /** Makes the directory of access logs, which besides root only its group may read. */

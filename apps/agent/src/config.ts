@@ -2,6 +2,7 @@ import { DEFAULT_SHARES } from '@spout/dataplane/network-shares'
 import { isLoopback } from '@spout/runtime/loopback'
 import { z } from 'zod'
 import { listenAddress } from './listen-address.ts'
+import { localConfig } from './local-config.ts'
 
 const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
 const interfaceName = z.string().regex(/^[A-Za-z0-9._-]{1,15}$/, 'is not the name of a network interface')
@@ -16,10 +17,11 @@ export const agentConfig = z.strictObject({
     .regex(/^[a-z][a-z0-9]{0,5}$/, 'is not a lower-case letter and up to 5 letters or digits')
     .default('spout'),
   server: section({
-    /** The control plane's agent link. */
+    /** The control plane's agent link. Empty: `https://localhost:9131`, or none if `local` has load balancers. */
     url: z
-      .url({ protocol: /^https$/, error: 'is not a URL like https://control:9131' })
-      .default('https://localhost:9131'),
+      .string()
+      .refine((url) => url === '' || URL.parse(url)?.protocol === 'https:', 'is not a URL like https://control:9131')
+      .default(''),
     /** File with the one-time token; read only while the node has no identity. */
     enrolmentTokenFile: z.string().min(1).default('/etc/spout/enrolment-token'),
     /** In a pod of the control plane's cluster: the file with the pod's token, which enrols the node instead. */
@@ -30,6 +32,7 @@ export const agentConfig = z.strictObject({
      */
     caFile: z.string().default(''),
   }).prefault({}),
+  local: localConfig,
   fabric: section({
     /** The interface that faces clients. */
     interface: interfaceName.or(z.literal('')).default('eth0'),

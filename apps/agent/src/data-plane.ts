@@ -189,8 +189,20 @@ const describeMachine = async (config: AgentConfig): Promise<DomainConfig> => ({
   segments: config.segments,
   hostSegments: config.hostSegments,
   protectedCidrs: config.protectedCidrs,
+  ...localServices(config),
   shares: networkShares(config.shares),
 })
+
+function localServices({ local: { loadBalancers } }: AgentConfig): Pick<DomainConfig, 'local'> {
+  const all = Object.values(loadBalancers)
+  if (all.length === 0) return {}
+  return {
+    local: {
+      addresses: [...new Set(all.map(({ address }) => address))],
+      memberPorts: [...new Set(all.map(({ port, memberPort = port }) => memberPort))],
+    },
+  }
+}
 
 interface Proxies {
   readonly haproxy: HaproxyDriver

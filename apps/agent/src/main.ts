@@ -23,10 +23,10 @@ async function main(): Promise<void> {
     process.stdout.write(`${settings.print}\n`)
     return
   }
-  const { config } = settings
+  const { config, local } = settings
   const log = createLogger({ name: 'spout-agent', level: config.log.level })
   process.on('unhandledRejection', (error) => log.error({ event: 'unhandled-rejection', bug: true, err: error }))
-  const lifecycle = await startAgent(config, log)
+  const lifecycle = await startAgent(config, local, log)
   log.info({ event: 'running' }, 'the agent is up')
   // Writes the compile cache, if one is set, so that the next start uses it however this process ends.
   flushCompileCache()

@@ -1,4 +1,4 @@
-import type { AgentLink } from '@spout/client/agent-link'
+import type { AgentLink, StateLine } from '@spout/client/agent-link'
 import type { Announcer, CarriedRequest, EntryFollower, ProbeLimits, ProberOptions } from '@spout/dataplane'
 import type { Clock, Component } from '@spout/runtime'
 import { VERSION } from '@spout/runtime/version'
@@ -8,6 +8,7 @@ import type { Domains } from './domains.ts'
 import type { AgentFigures } from './figures.ts'
 import { followLink } from './follow-link.ts'
 import { LoadBalancerMetrics } from './load-balancer-metrics.ts'
+import { LocalEntries, type LocalNodeState } from './local-entries.ts'
 import { MemberHealthFeed } from './member-health-feed.ts'
 import { NodeReadings, type NodeSources, OBSERVE_EVERY_MS } from './node-readings.ts'
 import { NodeReconciler } from './reconcile-node.ts'
@@ -21,7 +22,10 @@ export interface NodeAgentOptions extends NodeSources {
   readonly session: string
   /** The file that holds the last good state. */
   readonly stateFile: string
-  readonly link: () => AgentLink
+  /** Null: there is no control plane, and the node has `local` alone. */
+  readonly link: (() => AgentLink) | null
+  /** What the node's own settings want of it. Null or absent: nothing. */
+  readonly local?: LocalNodeState | null
   /** The memory-backed directory of the listeners' certificates. */
   readonly certificateDirectory: string
   readonly domains: Domains
@@ -60,6 +64,7 @@ export class NodeAgent implements Component {
   #following: Promise<void> | null = null
   readonly #repeats: Repeats
   readonly #readings: NodeReadings
+  readonly #local: LocalEntries
 
   constructor(options: NodeAgentOptions) {
     this.#options = options
@@ -71,13 +76,13 @@ export class NodeAgent implements Component {
     this.#reporter = new Reporter({
       session: options.session,
       features: [...new Set(options.drivers.flatMap((driver) => [...driver.features]))].sort(),
-      send: (report, signal) => options.link().report(report, signal),
+      send: options.link && ((report, signal) => linkOf(options).report(report, signal)),
       clock: options.clock,
       log,
     })
     this.#certificates = new CertificateFiles({
       directory: options.certificateDirectory,
-      fetch: (loadBalancerId, ids, signal) => options.link().certificates(loadBalancerId, ids, signal),
+      fetch: (loadBalancerId, ids, signal) => linkOf(options).certificates(loadBalancerId, ids, signal),
       onArrived: (key) => this.#reconciler.look([key]),
       log,
     })
@@ -87,6 +92,7 @@ export class NodeAgent implements Component {
       latencies: (listenerId) => this.#requests.of(listenerId),
       clock: options.clock,
     })
+    this.#local = new LocalEntries(options.local ?? null, (message) => log.error({ event: 'router-id-taken' }, message))
     this.#repeats = new Repeats(options.clock)
     this.#readings = new NodeReadings(options, {
       reporter: this.#reporter,
@@ -137,21 +143,26 @@ export class NodeAgent implements Component {
     this.#reporter.tell({ version: VERSION })
     await this.#readings.followGroup()
     this.#reporter.start()
-    this.#following = followLink(
-      {
-        link: this.#options.link,
-        onConnect: () => this.#reconciler.begin(),
-        onLines: (lines) => this.#reconciler.take(lines),
-        random,
-        clock,
-        log,
-      },
-      this.#stopping.signal,
-    )
+    this.#reconciler.takeLocal(this.#local.start(this.#state.entries))
+    this.#follow()
     this.#repeats.every('observe', this.#options.observeEveryMs ?? OBSERVE_EVERY_MS, () =>
       this.#reconciler.observeRested(),
     )
     this.#readings.start()
+  }
+
+  /** Without a control plane, the node's own settings are the full set. */
+  #follow(): void {
+    const { link, random, clock, log } = this.#options
+    const begin = () => {
+      this.#reconciler.begin()
+      this.#reconciler.take(this.#local.begin())
+    }
+    const onLines = (lines: readonly StateLine[]) => this.#reconciler.take(this.#local.merge(lines))
+    if (link === null) {
+      begin()
+      onLines([{ type: 'synced' }])
+    } else this.#following = followLink({ link, onConnect: begin, onLines, random, clock, log }, this.#stopping.signal)
   }
 
   /** Changes to the kernel and the proxies since the start, summed up. */
@@ -210,4 +221,9 @@ export class NodeAgent implements Component {
     await this.#accessLogs?.close()
     await this.#state.close()
   }
+}
+
+function linkOf({ link }: Pick<NodeAgentOptions, 'link'>): AgentLink {
+  if (link === null) throw new Error('there is no control plane')
+  return link()
 }

@@ -200,6 +200,11 @@ export class NodeReconciler {
     if (unknown.length > 0) throw new Error(`${unknown[0]} was edited from a version that this node does not have`)
   }
 
+  /** Takes lines of the node's own settings. They are applied at once, since they need no other entry. */
+  takeLocal(lines: readonly StateLine[]): void {
+    this.look(this.#wanted.take(lines).changed)
+  }
+
   /** Sets the members that are down and get no new connections. */
   setDown(key: string, members: ReadonlySet<string>): void {
     if (this.#changes.setDown(key, members) && this.#statuses.get(key) !== undefined) this.look([key])

@@ -93,6 +93,40 @@ test('counts reports that arrived and failed', async () => {
   await reporter.stop()
 })
 
+test("what is of the node's own settings is counted, and never reported", async () => {
+  const peer = new Peer()
+  const { reporter } = peer
+  const own = { loadBalancerId: 'local-api', poolId: 'local-api' }
+  const shard = { state: 'master', since: '', takeovers: 0, lastMove: null } as const
+  const tellAll = () => {
+    for (const key of ['lb/a', 'lb/local-api', 'domain/16000001', 'lb/local-b']) reporter.entry(entry(key))
+    for (const one of [{}, own]) reporter.member({ ...member('m1', 'up'), ...one })
+    reporter.stats([stats(1), { ...stats(2), loadBalancerId: 'local-api', listenerId: 'local-api' }])
+    reporter.removed('lb/local-b')
+    reporter.tell({ shards: [1, 17].map((number) => ({ ...shard, number })) })
+  }
+  tellAll()
+  reporter.start()
+  await peer.clock.advance(0)
+  peer.resend = true
+  reporter.inSync(true)
+  await expect.poll(() => peer.reports.length).toBeGreaterThan(2)
+  expect(JSON.stringify(peer.reports)).not.toMatch(/local-|16000001|"number":17/)
+  expect(peer.known()).toEqual({ 'lb/a': 'h' })
+  expect(reporter.figures()).toMatchObject({ entries: { programmed: 3 }, members: { up: 2 }, shards: { master: 2 } })
+  await reporter.stop()
+})
+
+test('without a control plane nothing is sent', async () => {
+  const reporter = new Reporter({
+    ...{ session: 's', features: [], send: null, clock: new FakeClock(), log: silentLogger() },
+  })
+  reporter.entry(entry('lb/local-api'))
+  reporter.start()
+  await reporter.stop()
+  expect(reporter.figures()).toMatchObject({ entries: { programmed: 1 }, reports: { arrived: 0, failed: 0 } })
+})
+
 test('a change is reported at once, and otherwise every heartbeat', async () => {
   const peer = new Peer()
   peer.reporter.start()

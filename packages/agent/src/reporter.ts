@@ -1,3 +1,5 @@
+import { loadBalancerKey } from '@spout/model/entry-keys'
+import { isLocalKey, LOCAL_SHARD } from '@spout/model/local-entries'
 import {
   type EntryReport,
   type MemberHealth,
@@ -12,7 +14,8 @@ export interface ReporterOptions {
   /** Random, new at each start of the agent. */
   readonly session: string
   readonly features: readonly string[]
-  readonly send: (report: NodeReport, signal: AbortSignal) => Promise<{ readonly resend: boolean }>
+  /** Null: there is no control plane. */
+  readonly send: ((report: NodeReport, signal: AbortSignal) => Promise<{ readonly resend: boolean }>) | null
   readonly clock: Clock
   readonly log: Logger
   readonly heartbeatMs?: number
@@ -44,7 +47,7 @@ const HEARTBEAT_MS = 1000
 /**
  * Reports entries, members and counters of this node to the control plane: at once after a change, and at least once
  * per heartbeat. Changes while a report is under way are merged into the next one. What did not arrive is reported
- * again.
+ * again. What is of the node's own settings only counts in the figures.
  */
 export class Reporter {
   readonly #options: ReporterOptions
@@ -76,6 +79,7 @@ export class Reporter {
 
   entry(report: EntryReport): void {
     this.#entries.set(report.key, report)
+    if (isLocalKey(report.key)) return
     this.#unreported.removed.delete(report.key)
     this.#unreported.entries.add(report.key)
     this.#wake()
@@ -83,6 +87,7 @@ export class Reporter {
 
   removed(key: string): void {
     this.#entries.delete(key)
+    if (isLocalKey(key)) return
     this.#unreported.entries.delete(key)
     this.#unreported.removed.add(key)
     this.#wake()
@@ -91,6 +96,7 @@ export class Reporter {
   member(health: MemberHealth): void {
     const key = memberKey(health)
     this.#members.set(key, health)
+    if (isLocalBalancer(health)) return
     this.#unreported.members.add(key)
     this.#wake()
   }
@@ -107,6 +113,7 @@ export class Reporter {
       const { listenerId } = stats
       const known = this.#stats.get(listenerId)
       if (known === stats || sameStats(known, stats)) continue
+      if (isLocalBalancer(stats)) continue
       this.#stats.set(listenerId, stats)
       this.#unreported.stats.add(listenerId)
     }
@@ -138,9 +145,10 @@ export class Reporter {
   }
 
   start(): void {
-    if (this.#running !== null) return
+    const { send } = this.#options
+    if (this.#running !== null || send === null) return
     this.#stop = new AbortController()
-    this.#running = this.#run(this.#stop.signal)
+    this.#running = this.#run(send, this.#stop.signal)
   }
 
   async stop(): Promise<void> {
@@ -150,8 +158,8 @@ export class Reporter {
     this.#running = null
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
-    const { clock, log, send, heartbeatMs = HEARTBEAT_MS } = this.#options
+  async #run(send: NonNullable<ReporterOptions['send']>, signal: AbortSignal): Promise<void> {
+    const { clock, log, heartbeatMs = HEARTBEAT_MS } = this.#options
     while (!signal.aborted) {
       const report = this.#compose()
       try {
@@ -198,11 +206,16 @@ export class Reporter {
       members: take(members, MOST_MEMBERS, this.#members),
       stats: take(stats, MOST_STATS, this.#stats, { of: countsIn, most: MOST_COUNTS }),
       features: this.#options.features,
-      ...Object.fromEntries(Array.from(news, (key) => [key, this.#news[key]])),
+      ...Object.fromEntries(Array.from(news, (key) => [key, this.#newsOf(key)])),
     }
     removed.clear()
     news.clear()
     return { ...report, inSync: this.#inSync && entries.size === 0 && members.size === 0 }
+  }
+
+  /** Without the shard of the node's own settings. */
+  #newsOf(key: keyof NodeNews): NodeNews[keyof NodeNews] {
+    return key === 'shards' ? this.#news.shards?.filter(({ number }) => number !== LOCAL_SHARD) : this.#news[key]
   }
 
   #takeBack(report: NodeReport): void {
@@ -215,12 +228,15 @@ export class Reporter {
   }
 
   #tellAll(): void {
-    for (const key of this.#entries.keys()) this.#unreported.entries.add(key)
-    for (const key of this.#members.keys()) this.#unreported.members.add(key)
+    for (const key of this.#entries.keys()) if (!isLocalKey(key)) this.#unreported.entries.add(key)
+    for (const [key, member] of this.#members) if (!isLocalBalancer(member)) this.#unreported.members.add(key)
     for (const key of this.#stats.keys()) this.#unreported.stats.add(key)
     for (const key of NEWS) if (key in this.#news) this.#unreported.news.add(key)
   }
 }
+
+const isLocalBalancer = ({ loadBalancerId }: Pick<MemberHealth, 'loadBalancerId'>): boolean =>
+  isLocalKey(loadBalancerKey(loadBalancerId))
 
 const memberKey = (member: Pick<MemberHealth, 'loadBalancerId' | 'memberId'>): string =>
   `${member.loadBalancerId}/${member.memberId}`

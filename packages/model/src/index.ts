@@ -62,6 +62,7 @@ export * from './node-state/entry-hash.ts'
 export * from './node-state/entry-keys.ts'
 export * from './node-state/index.ts'
 export { type FeaturedListener, featuresOfListener } from './node-state/listener-features.ts'
+export * from './node-state/local-entries.ts'
 export { type FeaturedPool, featuresOfPool } from './node-state/pool-features.ts'
 export {
   conditionsOfRoutes,

@@ -1,6 +1,8 @@
+import { LOCAL_DOMAIN } from '@spout/model/local-entries'
 import type { NativeHelper } from '@spout/sys'
 import { loadTable } from '../nft/whole-table.ts'
 import { announceAddresses, stopAnnouncing } from './announce-addresses.ts'
+import { sendAnswersByUplink } from './answers-by-uplink.ts'
 import { type DomainConfig, rootNetns, sharesOf } from './domain-config.ts'
 import type { DomainLayout, InterfaceAddress } from './domain-layout.ts'
 import {
@@ -86,6 +88,7 @@ export class DomainBuilder {
     this.#changes += await this.#hosts.make(layout)
     await this.#setTunnels(layout, before)
     await this.#setRoutes(layout)
+    if (layout.number === LOCAL_DOMAIN) this.#changes += await sendAnswersByUplink(this.#run, this.#helper, layout)
     const gateways = layout.gateways.filter((gateway) => bound.some(({ address }) => address === gateway))
     await announceAddresses(this.#helper, { netns: layout.names.netns, dev: SEGMENT }, gateways)
   }

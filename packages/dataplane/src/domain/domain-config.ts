@@ -16,6 +16,8 @@ export interface DomainConfig {
    * there see the node's own address. Default none.
    */
   readonly hostSegments?: readonly string[]
+  /** What the node's own settings balance. Default nothing. */
+  readonly local?: LocalServices
   /** Name of the network namespace that faces the fabric; null is the agent's own. Default null. */
   readonly rootNamespace?: string | null
   /** Routing table of the root namespace that holds one route per VIP. Default 7100. */
@@ -24,6 +26,16 @@ export interface DomainConfig {
   readonly protectedCidrs?: readonly string[]
   /** What each tenant network may use of the node. Default by its processors. */
   readonly shares?: NetworkShares
+}
+
+/**
+ * What the node's own settings balance, in domain `LOCAL_DOMAIN`. Unlike with tenants' networks, the node itself is a
+ * client of the addresses, and its own sockets may be members.
+ */
+export interface LocalServices {
+  readonly addresses: readonly string[]
+  /** TCP ports of members. */
+  readonly memberPorts: readonly number[]
 }
 
 export const DEFAULT_STEERING_TABLE = 7100

@@ -1,4 +1,5 @@
 import { shardOfAnnounce } from '@spout/model/announce'
+import { LOCAL_DOMAIN, LOCAL_SEGMENT } from '@spout/model/local-entries'
 import type { DomainEntry } from '@spout/model/node-state'
 import { ipBits, parseCidr } from '@spout/net'
 import type { WholeTable } from '../nft/whole-table.ts'
@@ -74,13 +75,14 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
       ...(domain.tunnel?.subnets ?? []).map(({ cidr, via }) => ({ to: cidr, via })),
       ...(domain.routes ?? []).map(({ to, via }) => ({ to, via })),
     ],
-    guard: renderGuard(domain, sharesOf(config), config.protectedCidrs),
+    // The protected prefixes are for tenants. Masters, which the node's own settings name, are behind them.
+    guard: renderGuard(domain, sharesOf(config), domain.number === LOCAL_DOMAIN ? [] : config.protectedCidrs),
   }
 }
 
 function placeSegment(config: DomainConfig, domain: DomainEntry): SegmentPlace {
   const { physicalNetwork, vlan } = domain.segment
-  if (config.hostSegments?.includes(physicalNetwork) === true) {
+  if (physicalNetwork === LOCAL_SEGMENT || config.hostSegments?.includes(physicalNetwork) === true) {
     // Members answer to the node's address, which only translated requests have as their source, or are on this node.
     if (domain.returnPath !== 'snat' && domain.returnPath !== 'node')
       throw new RangeError(

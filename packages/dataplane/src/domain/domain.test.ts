@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { LOCAL_DOMAIN, LOCAL_SEGMENT } from '@spout/model/local-entries'
 import type { DomainEntry } from '@spout/model/node-state'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -56,6 +57,10 @@ const routed: DomainEntry = { ...gateway, routes }
 const routedSnat: DomainEntry = { ...snat, routes }
 const hosted: DomainEntry = { ...routedSnat, segment: { physicalNetwork: 'cluster', vlan: null } }
 const hosting: DomainConfig = { ...config, hostSegments: ['cluster'] }
+const local: DomainConfig = {
+  ...config,
+  local: { addresses: ['192.0.2.10'], memberPorts: [6443, 443] },
+}
 const atMembers: DomainEntry = {
   ...hosted,
   returnPath: 'node',
@@ -103,6 +108,16 @@ describe('layout', () => {
     })
     expect(() => layOutDomain(hosting, { ...hosted, returnPath: 'gateway' })).toThrow('need return path snat')
     expect(() => layOutDomain(config, hosted)).toThrow('no interface for physical network cluster')
+  })
+
+  it("connects the network of the node's own settings to root, and protects no prefix from it", () => {
+    const own: DomainEntry = {
+      ...routedSnat,
+      ...{ key: 'domain/16000001', number: LOCAL_DOMAIN, segment: { physicalNetwork: LOCAL_SEGMENT, vlan: null } },
+    }
+    const layout = layOutDomain({ ...local, protectedCidrs: ['192.0.2.0/24'] }, own)
+    expect(layout.segment).toMatchObject({ hostLink: 'ab1h16000001' })
+    expect(layout.guard.text).toBe(layOutDomain(local, own).guard.text)
   })
 
   it('lets members see the address that the nodes share, which the announcer binds', async () => {
@@ -183,6 +198,7 @@ describe('shares', () => {
 describe('guards', () => {
   it('of the root namespace', async () => {
     await expect(renderRootGuard(config).text).toMatchFileSnapshot('testdata/guard-root.nft')
+    await expect(renderRootGuard(local).text).toMatchFileSnapshot('testdata/guard-root-local.nft')
     await expect(renderRootGuard(hosting).text).toMatchFileSnapshot('testdata/guard-root-hosting.nft')
   })
 
@@ -191,7 +207,7 @@ describe('guards', () => {
       (domain) => renderGuard(domain).text,
     )
     guards.push(layOutDomain(hosting, atMembers).hosts?.table.text ?? '')
-    for (const text of [...guards, renderRootGuard(config).text, renderRootGuard(hosting).text])
+    for (const text of [...guards, ...[config, hosting, local].map((one) => renderRootGuard(one).text)])
       execFileSync('unshare', ['--net', 'nft', '--check', '--file', '-'], { input: text })
   })
 

@@ -1,13 +1,17 @@
+import { LOCAL_DOMAIN } from '@spout/model/local-entries'
 import { PROTOCOL_NUMBERS } from '@spout/model/protocols'
+import { parseIp } from '@spout/net'
 import type { NativeHelper } from '@spout/sys'
 import { chain, loadTable, type WholeTable, wholeTable } from '../nft/whole-table.ts'
 import { DEFAULT_STEERING_TABLE, type DomainConfig, rootNetns } from './domain-config.ts'
-import { hostLinkPrefix } from './domain-names.ts'
+import { domainNames, hostLinkPrefix } from './domain-names.ts'
 import { HOSTED_MARK } from './member-hosts.ts'
 import type { Run } from './run.ts'
 
 /** Before the local table, which moves behind these rules: a VIP that root answers ARP for is local to root. */
 const STEERING_PREFERENCE = 10
+/** For the addresses of `DomainConfig.local`, wherever their packets come from. */
+const LOCAL_ADDRESS_PREFERENCE = 9
 const LOCAL_PREFERENCE = 100
 
 /** Tables and protocols are given by number. Names depend on files in /etc, which a small system may lack. */
@@ -23,6 +27,7 @@ interface Rule {
   /** Such as `ipproto-6`. */
   readonly ipproto?: string
   readonly table?: string
+  readonly dst?: string
 }
 
 /**
@@ -57,8 +62,31 @@ async function steer(run: Run, config: DomainConfig, version: 4 | 6): Promise<nu
       lines.push(
         `rule add preference ${STEERING_PREFERENCE} iif ${config.fabricInterface} ipproto ${protocol} lookup ${table}`,
       )
+  lines.push(...localAddressRules(rules, config, version, table))
   if (lines.length > 0) await run('ip', [...ip, '-batch', '-'], lines.join('\n'))
   return lines.length
+}
+
+/**
+ * The node's own programs and its pods reach the addresses of its own settings through its own domain, whoever
+ * announces them. Without such settings the rules are left alone: they may be another agent's.
+ */
+function localAddressRules(rules: readonly Rule[], config: DomainConfig, version: 4 | 6, table: string): string[] {
+  if (config.local === undefined) return []
+  const wanted = new Set(config.local.addresses.filter((address) => parseIp(address).version === version))
+  const lines: string[] = []
+  for (const { priority, dst, table: of } of rules) {
+    if (priority !== LOCAL_ADDRESS_PREFERENCE || dst === undefined || of !== table) continue
+    if (!wanted.delete(dst))
+      lines.push(
+        `rule delete preference ${LOCAL_ADDRESS_PREFERENCE} to ${dst} ipproto ${PROTOCOL_NUMBERS.tcp} lookup ${table}`,
+      )
+  }
+  for (const address of wanted)
+    lines.push(
+      `rule add preference ${LOCAL_ADDRESS_PREFERENCE} to ${address} ipproto ${PROTOCOL_NUMBERS.tcp} lookup ${table}`,
+    )
+  return lines
 }
 
 async function setForwarding(run: Run, config: DomainConfig): Promise<number> {
@@ -80,13 +108,16 @@ async function setForwarding(run: Run, config: DomainConfig): Promise<number> {
 export function renderRootGuard(config: DomainConfig): WholeTable {
   const uplinks = `iifname "${config.instance}u*"`
   const hosted = hostSegmentRules(config)
+  const local = localRules(config)
   return wholeTable('inet', `spout-${config.instance}`, [
     ...chain('input', 'type filter hook input priority filter; policy accept;', [
+      ...local.input,
       `${uplinks} icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`,
       `${uplinks} drop`,
       ...hosted.input,
     ]),
     ...chain('forward', 'type filter hook forward priority filter; policy accept;', [
+      ...local.forward,
       `${uplinks} oifname != "${config.fabricInterface}" drop`,
       ...hosted.forward,
     ]),
@@ -95,12 +126,28 @@ export function renderRootGuard(config: DomainConfig): WholeTable {
 }
 
 /**
+ * Rules for the domain of the node's own settings. Answers to the node's own programs and pods come out of its uplink,
+ * and requests to members on this node out of its segment.
+ */
+function localRules({ local, instance }: DomainConfig): Readonly<Record<'input' | 'forward', readonly string[]>> {
+  if (local === undefined) return { input: [], forward: [] }
+  const { rootLink } = domainNames({ instance }, LOCAL_DOMAIN)
+  const answers = `iifname "${rootLink}" ct direction reply ct state established,related accept`
+  const segment = `iifname "${hostLinkPrefix({ instance })}${LOCAL_DOMAIN}"`
+  return {
+    input: [answers, `${segment} tcp dport { ${local.memberPorts.join(', ')} } accept`],
+    forward: [answers],
+  }
+}
+
+/**
  * Rules for segments that are reached through the node's own routes. Members see the address that the node always uses,
  * so that responses return over any network. Other incoming packets are dropped, and the node's own sockets are not
  * members.
  */
 function hostSegmentRules(config: DomainConfig): Readonly<Record<'input' | 'forward' | 'chains', readonly string[]>> {
-  if ((config.hostSegments ?? []).length === 0) return { input: [], forward: [], chains: [] }
+  if ((config.hostSegments ?? []).length === 0 && config.local === undefined)
+    return { input: [], forward: [], chains: [] }
   const links = `"${hostLinkPrefix(config)}*"`
   return {
     input: [`iifname ${links} icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`, `iifname ${links} drop`],

@@ -72,7 +72,14 @@ export interface VrrpPart {
 /**
  * VRRPv3 (RFC 5798) with unicast peers. The node adds and removes a shard's VIPs itself when the shard's state changes.
  */
-export interface VrrpSettings {
+export interface VrrpSettings extends VrrpPeers {
+  readonly shards: readonly VrrpShard[]
+  /** The node is drained: it gives up its shards and takes none. */
+  readonly yield: boolean
+}
+
+/** Who elects a master, and how fast. */
+export interface VrrpPeers {
   /** Fabric addresses of this node and of the group's other nodes, of one family. */
   readonly source: string
   readonly peers: readonly string[]
@@ -80,13 +87,10 @@ export interface VrrpSettings {
   readonly advertMs: number
   /** How many adverts in a row must be missed before another node takes over. RFC 5798 says 3. */
   readonly missedAdverts: number
-  readonly shards: readonly VrrpShard[]
-  /** The node is drained: it gives up its shards and takes none. */
-  readonly yield: boolean
 }
 
 export interface VrrpShard {
-  /** 1 to 16, the same on every node of the group. */
+  /** 1 to 16, the same on every node of the group; or `LOCAL_SHARD`. */
   readonly number: number
   /** VRID, 1 to 255; unique over all groups. */
   readonly routerId: number
@@ -96,4 +100,9 @@ export interface VrrpShard {
    * If the node owns the shard, it gives it up once. The value is the time of the request (RFC 3339) and identifies it.
    */
   readonly handOver?: string
+  /**
+   * The nodes and times of a shard that is not the group's, and that a drain does not concern: `LOCAL_SHARD`. Absent:
+   * those of the group.
+   */
+  readonly apart?: VrrpPeers
 }

@@ -18,7 +18,7 @@ export type {
   BgpSettings,
 } from '../announcers/bgp.ts'
 export type { Announce } from '../announcers/registry.ts'
-export type { VrrpSettings, VrrpShard } from '../announcers/vrrp.ts'
+export type { VrrpPeers, VrrpSettings, VrrpShard } from '../announcers/vrrp.ts'
 export * from './certificate.ts'
 export * from './domain-entry.ts'
 export * from './group-entry.ts'

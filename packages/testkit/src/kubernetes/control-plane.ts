@@ -39,6 +39,38 @@ const GARBAGE: Readonly<Record<ControlPlaneSpec['garbage'], Readonly<Record<stri
   usual: {},
 }
 
+/** Flags of an API server at port 6443 of an address. */
+export function apiServerFlags(
+  { caFile, certificateFile, keyFile, tokensFile, serviceAccountKeyFile }: Credentials,
+  { etcdUrl, address }: { readonly etcdUrl: string; readonly address: string },
+): readonly string[] {
+  return [
+    `--etcd-servers=${etcdUrl}`,
+    `--bind-address=${address}`,
+    `--advertise-address=${address}`,
+    '--secure-port=6443',
+    `--tls-cert-file=${certificateFile}`,
+    `--tls-private-key-file=${keyFile}`,
+    `--client-ca-file=${caFile}`,
+    // Kubelets know it by its own certificate.
+    `--kubelet-client-certificate=${certificateFile}`,
+    `--kubelet-client-key=${keyFile}`,
+    `--kubelet-certificate-authority=${caFile}`,
+    '--kubelet-preferred-address-types=InternalIP',
+    `--token-auth-file=${tokensFile}`,
+    '--authorization-mode=RBAC',
+    '--anonymous-auth=false',
+    `--service-account-key-file=${serviceAccountKeyFile}`,
+    `--service-account-signing-key-file=${serviceAccountKeyFile}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-cluster-ip-range=${SERVICE_CIDRS.join(',')}`,
+    '--allow-privileged=true',
+    '--profiling=false',
+    // Without this, its own loopback client waits for a grace period at every stop.
+    '--shutdown-delay-duration=0s',
+  ]
+}
+
 export interface ControlPlaneSpec {
   readonly lab: Lab
   /** Name of the place and prefix of the process names. */
@@ -111,33 +143,8 @@ export class KubernetesControlPlane {
 
   /** Starts the API server and waits until it is ready. */
   async startApiServer(): Promise<void> {
-    const { caFile, certificateFile, keyFile, tokensFile, serviceAccountKeyFile } = this.credentials
-    await this.#start('kube-apiserver', [
-      `--etcd-servers=${this.#etcdUrl}`,
-      `--bind-address=${this.#address}`,
-      `--advertise-address=${this.#address}`,
-      '--secure-port=6443',
-      `--tls-cert-file=${certificateFile}`,
-      `--tls-private-key-file=${keyFile}`,
-      `--client-ca-file=${caFile}`,
-      // Kubelets know it by its own certificate.
-      `--kubelet-client-certificate=${certificateFile}`,
-      `--kubelet-client-key=${keyFile}`,
-      `--kubelet-certificate-authority=${caFile}`,
-      '--kubelet-preferred-address-types=InternalIP',
-      `--token-auth-file=${tokensFile}`,
-      '--authorization-mode=RBAC',
-      '--anonymous-auth=false',
-      `--service-account-key-file=${serviceAccountKeyFile}`,
-      `--service-account-signing-key-file=${serviceAccountKeyFile}`,
-      '--service-account-issuer=https://kubernetes.default.svc',
-      `--service-cluster-ip-range=${SERVICE_CIDRS.join(',')}`,
-      '--allow-privileged=true',
-      '--profiling=false',
-      // Without this, its own loopback client waits for a grace period at every stop.
-      '--shutdown-delay-duration=0s',
-      ...this.spec.apiServerFlags,
-    ])
+    const flags = apiServerFlags(this.credentials, { etcdUrl: this.#etcdUrl, address: this.#address })
+    await this.#start('kube-apiserver', [...flags, ...this.spec.apiServerFlags])
     await this.#untilHealthy('kube-apiserver', async () => (await this.api.text('GET', '/readyz')) === 'ok')
   }
 

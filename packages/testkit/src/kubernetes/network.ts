@@ -109,6 +109,19 @@ export async function addTesterPlace(fabric: string, namespace: string, lab: num
   ])
 }
 
+/** Address of master number `index` (from 0) on the fabric, and of the place of their etcd. */
+export const masterAddress = (index: number): string => `198.51.100.${4 + index}`
+export const ETCD_ADDRESS = '198.51.100.8'
+/** The switch's end of a master's cable. */
+export const masterPort = (index: number): string => `master${index}`
+
+/** The namespace of a machine on the fabric, with interface `fab0`. */
+export async function addFabricPlace(fabric: string, namespace: string, port: string, address: string): Promise<void> {
+  await addNamespace(namespace, [])
+  await plug(fabric, port, 'fabric', namespace, 'fab0')
+  await ipLines(namespace, [`addr add ${address}/24 dev fab0`, `route add default via ${FABRIC.gateway} dev fab0`])
+}
+
 export interface NodePlace {
   readonly fabric: string
   readonly namespace: string

@@ -86,6 +86,8 @@ const PROTECTED_CIDRS = ['198.18.0.0/15', '198.51.100.0/28', '2001:db8:f::/120']
 /** Settings of a node's agent in addition to those of every lab node. */
 export interface AgentOptions {
   readonly set?: readonly string[]
+  /** A file of settings, which `set` overrides. */
+  readonly config?: string
   /** Variables in addition to this process's own; daemons that the agent starts have an environment of their own. */
   readonly env?: Readonly<Record<string, string>>
   /** Command line prefix that restricts the program and then executes it. */
@@ -96,17 +98,12 @@ export interface AgentOptions {
 
 const enrolmentTokenFile = (lab: Lab, node: string): string => path.join(lab.directory, node, 'enrolment-token')
 
-/** The settings of a lab node's agent, as `--set` takes them. */
-export function agentSettings(lab: Lab, node: string, checkout: string = THIS_CHECKOUT): readonly string[] {
-  const instance = instanceOf(lab, node)
+/** The settings of an agent of any place whose interface `fab0` is on the fabric, as `--set` takes them. */
+function placeSettings(lab: Lab, place: string, instance: string, checkout: string): readonly string[] {
   return [
-    `stateDirectory=${path.join(lab.directory, node)}`,
+    `stateDirectory=${path.join(lab.directory, place)}`,
     `instance=${instance}`,
-    `server.url=https://${lab.hostAddress}:9131`,
-    `server.enrolmentTokenFile=${enrolmentTokenFile(lab, node)}`,
     'fabric.interface=fab0',
-    `segments={${TENANTS.map((tenant) => `${tenant}: seg-${tenant.at(-1)}`).join(', ')}}`,
-    `protectedCidrs=${JSON.stringify(PROTECTED_CIDRS)}`,
     `helper.path=${path.join(checkout, 'native/build/spout-helper')}`,
     `haproxy.runDirectory=${path.join(lab.runDirectory, instance)}`,
     `haproxy.cgroup=spout-${instance}`,
@@ -119,6 +116,20 @@ export function agentSettings(lab: Lab, node: string, checkout: string = THIS_CH
     `flows.directory=${path.join(lab.runDirectory, `${instance}-flows`)}`,
   ]
 }
+
+/** What a lab node's agent is told beyond that: its control plane and the tenants. */
+const nodeSettings = (lab: Lab, node: string): readonly string[] => [
+  `server.url=https://${lab.hostAddress}:9131`,
+  `server.enrolmentTokenFile=${enrolmentTokenFile(lab, node)}`,
+  `segments={${TENANTS.map((tenant) => `${tenant}: seg-${tenant.at(-1)}`).join(', ')}}`,
+  `protectedCidrs=${JSON.stringify(PROTECTED_CIDRS)}`,
+]
+
+/** All settings of a lab node's agent, as `--set` takes them. */
+export const agentSettings = (lab: Lab, node: string): readonly string[] => [
+  ...placeSettings(lab, node, instanceOf(lab, node), THIS_CHECKOUT),
+  ...nodeSettings(lab, node),
+]
 
 /** Starts a node's agent; the first time with a new enrolment token. */
 export async function startAgent(
@@ -151,9 +162,27 @@ export async function startAgent(
     )
     writeFileSync(enrolmentTokenFile(lab, node), token, { mode: 0o600 })
   }
-  const settings = [...agentSettings(lab, node, checkout), ...set]
-  const argv = [...within, ...program('agent', checkout), ...settings.flatMap((setting) => ['--set', setting])]
-  return lab.start(node, `agent-${node}`, argv, {
+  return runAgent(lab, node, instanceOf(lab, node), {
+    set: [...nodeSettings(lab, node), ...set],
+    ...{ env, within, checkout },
+  })
+}
+
+/**
+ * Starts the agent of a place whose interface `fab0` is on the fabric, with nothing but these settings and those of
+ * every place in the lab.
+ */
+export async function runAgent(
+  lab: Lab,
+  place: string,
+  instance: string,
+  { set = [], config, env = {}, within = [], checkout = THIS_CHECKOUT }: AgentOptions,
+): Promise<Daemon> {
+  const settings = [...placeSettings(lab, place, instance, checkout), ...set]
+  const file = config === undefined ? [] : ['--config', config]
+  const flags = [...file, ...settings.flatMap((setting) => ['--set', setting])]
+  const argv = [...within, ...program('agent', checkout), ...flags]
+  return lab.start(place, `agent-${place}`, argv, {
     env: { ...PRODUCT_ENVIRONMENT, ...env },
     readyText: '"event":"running"',
   })

@@ -8,6 +8,14 @@ const CASES = {
   pair: pairSettings(1, { peers: ['10.9.0.2', '10.9.0.3'] }),
   ipv6: pairSettings(1, { source: 'fd09::1', peers: ['fd09::2'] }),
   alone: pairSettings(1, { peers: [] }),
+  'with-local': pairSettings(1, {
+    shards: [
+      {
+        ...{ number: 17, routerId: 255, priority: 253 },
+        apart: { source: '10.9.0.1', peers: ['10.9.0.5'], advertMs: 100, missedAdverts: 5 },
+      },
+    ],
+  }),
 }
 
 describe('renderAdvertFilter', () => {
@@ -22,6 +30,6 @@ describe('renderAdvertFilter', () => {
 
   it('has a mark that differs when the peers differ', () => {
     const marks = Object.values(CASES).map((settings) => renderAdvertFilter(config, settings).mark)
-    expect(new Set(marks).size).toBe(3)
+    expect(new Set(marks).size).toBe(4)
   })
 })

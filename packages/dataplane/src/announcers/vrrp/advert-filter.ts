@@ -10,14 +10,24 @@ import { chain, loadTable, type WholeTable, wholeTable, withoutTable } from '../
  * so a stranger's junk could stop a master's adverts or hide them from a backup.
  */
 export function renderAdvertFilter(config: DomainConfig, settings: VrrpSettings): WholeTable {
-  const { source, peers } = settings
-  const [family, hops] = parseIp(source).version === 4 ? ['ip', 'ip ttl'] : ['ip6', 'ip6 hoplimit']
-  const admit = `iifname "${config.fabricInterface}" ${family} saddr { ${peers.join(', ')} } ${hops} 255 accept`
+  const groups = [settings, ...settings.shards.flatMap(({ apart }) => apart ?? [])]
+  const bySource = new Map(groups.map(({ source }) => [source, new Set<string>()]))
+  for (const { source, peers } of groups) for (const peer of peers) bySource.get(source)?.add(peer)
+  const families = [...bySource].map(([source, peers]) => {
+    const [family, hops] = parseIp(source).version === 4 ? ['ip', 'ip ttl'] : ['ip6', 'ip6 hoplimit']
+    const from = `iifname "${config.fabricInterface}" ${family} saddr { ${[...peers].join(', ')} }`
+    return {
+      jump: `${family} daddr ${source} meta l4proto 112 jump adverts`,
+      admit: peers.size === 0 ? [] : [`${from} ${hops} 255 accept`],
+    }
+  })
   return wholeTable('inet', tableName(config), [
-    ...chain('input', 'type filter hook input priority raw; policy accept;', [
-      `${family} daddr ${source} meta l4proto 112 jump adverts`,
-    ]),
-    ...chain('adverts', null, [...(peers.length === 0 ? [] : [admit]), 'counter drop']),
+    ...chain(
+      'input',
+      'type filter hook input priority raw; policy accept;',
+      families.map(({ jump }) => jump),
+    ),
+    ...chain('adverts', null, [...families.flatMap(({ admit }) => admit), 'counter drop']),
   ])
 }
 

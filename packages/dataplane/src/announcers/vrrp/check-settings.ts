@@ -1,4 +1,5 @@
-import type { VrrpSettings } from '@spout/model/node-state'
+import { LOCAL_SHARD } from '@spout/model/local-entries'
+import type { VrrpPeers, VrrpSettings } from '@spout/model/node-state'
 import { AddressSyntaxError, formatIp, parseIp } from '@spout/net'
 
 /** VRRP settings or a configuration that was refused. The message names the field and the reason. */
@@ -12,21 +13,13 @@ export class VrrpRefused extends Error {
  * @throws VrrpRefused
  */
 export function checkVrrpSettings(settings: VrrpSettings): void {
-  const version = checkAddress('source', settings.source)
-  for (const [index, peer] of settings.peers.entries()) {
-    if (checkAddress(`peers[${index}]`, peer) !== version)
-      refuse(`peers[${index}]`, `${peer} is not of the family of source ${settings.source}`)
-    if (peer === settings.source) refuse(`peers[${index}]`, `${peer} is this node's own address`)
-    if (settings.peers.indexOf(peer) !== index) refuse(`peers[${index}]`, `${peer} is named twice`)
-  }
-  checkNumber('advertMs', settings.advertMs, 10, 40_950)
-  if (settings.advertMs % 10 !== 0) refuse('advertMs', `${settings.advertMs} is not a multiple of 10 (RFC 5798)`)
-  checkNumber('missedAdverts', settings.missedAdverts, 1, 100)
+  checkPeers('', settings)
   if (settings.shards.length === 0) refuse('shards', 'there is none')
   const numbers = new Set<number>()
   const routerIds = new Set<number>()
   for (const [index, shard] of settings.shards.entries()) {
-    checkNumber(`shards[${index}].number`, shard.number, 1, 16)
+    checkNumber(`shards[${index}].number`, shard.number, 1, shard.apart === undefined ? 16 : LOCAL_SHARD)
+    if (shard.apart !== undefined) checkPeers(`shards[${index}].apart.`, shard.apart)
     checkNumber(`shards[${index}].routerId`, shard.routerId, 1, 255)
     checkNumber(`shards[${index}].priority`, shard.priority, 1, 254)
     if (numbers.has(shard.number)) refuse(`shards[${index}].number`, `${shard.number} is named twice`)
@@ -34,6 +27,19 @@ export function checkVrrpSettings(settings: VrrpSettings): void {
     numbers.add(shard.number)
     routerIds.add(shard.routerId)
   }
+}
+
+function checkPeers(of: string, settings: VrrpPeers): void {
+  const version = checkAddress(`${of}source`, settings.source)
+  for (const [index, peer] of settings.peers.entries()) {
+    if (checkAddress(`${of}peers[${index}]`, peer) !== version)
+      refuse(`${of}peers[${index}]`, `${peer} is not of the family of source ${settings.source}`)
+    if (peer === settings.source) refuse(`${of}peers[${index}]`, `${peer} is this node's own address`)
+    if (settings.peers.indexOf(peer) !== index) refuse(`${of}peers[${index}]`, `${peer} is named twice`)
+  }
+  checkNumber(`${of}advertMs`, settings.advertMs, 10, 40_950)
+  if (settings.advertMs % 10 !== 0) refuse(`${of}advertMs`, `${settings.advertMs} is not a multiple of 10 (RFC 5798)`)
+  checkNumber(`${of}missedAdverts`, settings.missedAdverts, 1, 100)
 }
 
 function checkAddress(field: string, text: string): 4 | 6 {

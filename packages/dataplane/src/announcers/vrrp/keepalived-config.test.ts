@@ -31,6 +31,15 @@ const settings = (fields: Partial<VrrpSettings> = {}): VrrpSettings => ({
 const CASES = {
   pair: settings(),
   ipv6: settings({ source: 'fd09::1', peers: ['fd09::2'], advertMs: 10, missedAdverts: 8 }),
+  'with-local': settings({
+    shards: [
+      { number: 1, routerId: 61, priority: 254 },
+      {
+        ...{ number: 17, routerId: 255, priority: 253 },
+        apart: { source: '10.9.0.1', peers: ['10.9.0.5'], advertMs: 100, missedAdverts: 5 },
+      },
+    ],
+  }),
   alone: settings({ peers: [], advertMs: 1000, missedAdverts: 3, shards: [{ number: 7, routerId: 255, priority: 1 }] }),
 }
 
@@ -67,6 +76,11 @@ describe('keepalivedConfig', () => {
     ['shards: there is none', { shards: [] }],
     ['shards[0].number: 17', { shards: [{ number: 17, routerId: 1, priority: 1 }] }],
     ['shards[0].routerId: 256', { shards: [{ number: 1, routerId: 256, priority: 1 }] }],
+    ['shards[0].number: 18', { shards: [{ number: 18, routerId: 1, priority: 1, apart: settings() }] }],
+    [
+      "shards[0].apart.peers[0]: 10.9.0.1 is this node's own address",
+      { shards: [{ number: 17, routerId: 1, priority: 1, apart: settings({ peers: ['10.9.0.1'] }) }] },
+    ],
     ['shards[0].priority: 255', { shards: [{ number: 1, routerId: 1, priority: 255 }] }],
     [
       "shards[1].routerId: 9 is another shard's too",

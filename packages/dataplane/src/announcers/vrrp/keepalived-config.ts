@@ -91,10 +91,11 @@ const trackFile = (name: string, path: string, weight: 0 | 1 = 0): readonly stri
 ]
 
 function instance(settings: VrrpSettings, shard: VrrpShard, fabricInterface: string): readonly string[] {
-  const { version } = parseIp(settings.source)
-  const alone = settings.peers.length === 0
-  const peers = alone ? [NOBODY[version]] : settings.peers
+  const { source, peers, advertMs, missedAdverts } = shard.apart ?? settings
+  const { version } = parseIp(source)
+  const alone = peers.length === 0
   const scope = version === 4 ? ' scope host' : ''
+  const drained = shard.apart === undefined ? ['drained'] : []
   return [
     `vrrp_instance shard${shard.number} {`,
     '    state BACKUP',
@@ -103,20 +104,20 @@ function instance(settings: VrrpSettings, shard: VrrpShard, fabricInterface: str
     `    virtual_router_id ${shard.routerId}`,
     `    priority ${shard.priority}`,
     '    version 3',
-    `    advert_int ${(settings.advertMs / 1000).toFixed(2)}`,
-    `    down_timer_adverts ${settings.missedAdverts}`,
-    `    unicast_src_ip ${settings.source}`,
+    `    advert_int ${(advertMs / 1000).toFixed(2)}`,
+    `    down_timer_adverts ${missedAdverts}`,
+    `    unicast_src_ip ${source}`,
     '    track_src_ip',
     '    check_unicast_src',
     `    unicast_ttl ${alone ? 1 : 255}`,
     '    unicast_peer {',
-    ...peers.map((peer) => `        ${peer} min_ttl 255 max_ttl 255`),
+    ...(alone ? [NOBODY[version]] : peers).map((peer) => `        ${peer} min_ttl 255 max_ttl 255`),
     '    }',
     '    virtual_ipaddress {',
     `        ${markerAddress(version, shard.routerId)} dev lo${scope} no_track`,
     '    }',
     '    track_file {',
-    ...['drained', 'unhealthy', 'damped', `held${shard.number}`].map((name) => `        ${name}`),
+    ...[...drained, 'unhealthy', 'damped', `held${shard.number}`].map((name) => `        ${name}`),
     '    }',
     '}',
   ]

@@ -1,3 +1,4 @@
+import { LOCAL_SHARD } from '@spout/model/local-entries'
 import { type Clock, Listeners } from '@spout/runtime'
 import type { GiveUp } from './give-up.ts'
 import type { MoverShard } from './mover-state.ts'
@@ -47,7 +48,7 @@ export class ShardStates {
   whyGivenUp(shard: number): string | null {
     const { giveUp, isHandedOver } = this.#options
     if (giveUp.unhealthy) return `unhealthy: ${this.unhealthyReason}`
-    if (giveUp.drained) return 'drained'
+    if (giveUp.drained && shard !== LOCAL_SHARD) return 'drained'
     if (!giveUp.isHeld(shard)) return null
     return isHandedOver(shard) ? 'rebalanced' : 'handed over'
   }

@@ -1,4 +1,4 @@
-import type { GroupEntry, VrrpSettings } from '@spout/model/node-state'
+import type { GroupEntry, VrrpPeers, VrrpSettings } from '@spout/model/node-state'
 import { type Clock, Mutex, pause, systemClock } from '@spout/runtime'
 import { findLink, type Log, makeRunDirectory, type NativeHelper } from '@spout/sys'
 import type { Announcement, AnnouncementDifference, AnnouncementOutcome, Announcer } from '../../contracts/announcer.ts'
@@ -41,7 +41,10 @@ const GIVEN_UP_WITHIN_MS = 5_000
 const DAMP_MS = 60_000
 
 /** A peer takes over after this time without our adverts, plus at most one interval. */
-const deathMs = ({ missedAdverts, advertMs }: VrrpSettings): number => missedAdverts * advertMs
+const deathMs = ({ missedAdverts, advertMs }: VrrpPeers): number => missedAdverts * advertMs
+/** The shortest of all shards: a node gives way too early rather than too late. */
+const freezeMs = (settings: VrrpSettings): number =>
+  2 * Math.min(...settings.shards.map(({ apart = settings }) => deathMs(apart)))
 
 /**
  * Announces by VRRP. keepalived elects one owner for each shard. The address mover, a separate process, binds and
@@ -263,7 +266,7 @@ export class VrrpAnnouncer implements Announcer {
     await this.#table.write({
       // Twice the time to a takeover: after a shorter sleep VRRP alone settles on one owner, and giving way would only
       // cause an outage.
-      freezeMs: 2 * deathMs(settings),
+      freezeMs: freezeMs(settings),
       routers: new Map(settings.shards.map(({ number, routerId }) => [number, routerId])),
       rows: new Map([...this.#table.table.rows].filter(([, { shard }]) => numbers.includes(shard))),
     })
