@@ -121,7 +121,7 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     'http',
     'limits',
     ['identity', 'key-manager', 'keystone', 'link', 'native'],
-    'network',
+    ['network', 'peers'],
   ],
   'packages/server/src/native': [
     'operations',

@@ -11,7 +11,7 @@ import { type DataPlane, openDataPlane } from './data-plane.ts'
 import { NodeIdentity, type NodeIdentityOptions } from './identity.ts'
 import { LateIdentity } from './late-identity.ts'
 import type { LocalPlans } from './settings.ts'
-import { identityFile, stateFile } from './state-files.ts'
+import { identityFile, stateFile, termFile } from './state-files.ts'
 
 const DEFAULT_URL = 'https://localhost:9131'
 
@@ -32,7 +32,9 @@ export async function startAgent(config: AgentConfig, plans: LocalPlans, log: Lo
   const agent: NodeAgent = new NodeAgent({
     session: randomUUID(),
     stateFile: stateFile(config),
+    termFile: termFile(config),
     link: identity && (() => identity.link),
+    ...(identity && { servers: identity }),
     local,
     certificateDirectory: certificateDirectory(config),
     domains: dataPlane.domains,
@@ -87,6 +89,7 @@ async function openIdentity(
   const options: NodeIdentityOptions = {
     file: identityFile(config),
     url: server.url || DEFAULT_URL,
+    others: server.others,
     enrolmentTokenFile,
     pod: tokenFile === '' ? null : { tokenFile, caFile },
     ...{ clock, log },

@@ -7,6 +7,8 @@ import { localConfig } from './local-config.ts'
 const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
 const interfaceName = z.string().regex(/^[A-Za-z0-9._-]{1,15}$/, 'is not the name of a network interface')
 
+const linkUrl = z.url({ protocol: /^https$/, error: 'is not a URL like https://control:9131' })
+
 /** Every setting of the agent with its default. */
 export const agentConfig = z.strictObject({
   /** Where the node's identity and its last good state live. */
@@ -22,6 +24,8 @@ export const agentConfig = z.strictObject({
       .string()
       .refine((url) => url === '' || URL.parse(url)?.protocol === 'https:', 'is not a URL like https://control:9131')
       .default(''),
+    /** The same of the installation's other control planes. The agent follows the one that leads. */
+    others: z.array(linkUrl).max(15).default([]),
     /** File with the one-time token; read only while the node has no identity. */
     enrolmentTokenFile: z.string().min(1).default('/etc/spout/enrolment-token'),
     /** In a pod of the control plane's cluster: the file with the pod's token, which enrols the node instead. */

@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type AgentLink, createAgentLink } from '@spout/client/agent-link'
+import type { LinkServers } from '@spout/agent'
+import { type AgentLink, createAgentLink, LinkRefused } from '@spout/client/agent-link'
 import { enrol, enrolByServiceAccount } from '@spout/client/enrolment'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
 import { execOk, readFileOrNull, removeFile, writeFileAtomically } from '@spout/sys'
@@ -18,6 +19,8 @@ export interface NodeIdentityOptions {
   /** Mode 0600. */
   readonly file: string
   readonly url: string
+  /** The other servers of the installation. Default: none. */
+  readonly others?: readonly string[]
   readonly enrolmentTokenFile: string
   /** Set if the agent runs in a pod, whose token enrols the node. */
   readonly pod?: { readonly tokenFile: string; readonly caFile: string } | null
@@ -29,16 +32,23 @@ const LOOK_EVERY_MS = 3_600_000
 /** Certificates are renewed after this share of their validity. */
 const RENEW_AFTER = 2 / 3
 
-/** The node's certificate and the link that uses it. Enrols once with a token, then renews the certificate in time. */
-export class NodeIdentity implements Component {
+/**
+ * The node's certificate and the link that uses it, to one server at a time. Enrols once with a token, then renews the
+ * certificate in time.
+ */
+export class NodeIdentity implements Component, LinkServers {
   readonly name = 'node-identity'
   readonly #options: NodeIdentityOptions
+  readonly #urls: readonly string[]
   #identity: Identity
   #link: AgentLink
+  /** Index of the present server in `#urls`. */
+  #at = 0
   #timer: Timer | null = null
 
   private constructor(options: NodeIdentityOptions, identity: Identity) {
     this.#options = options
+    this.#urls = urlsOf(options)
     this.#identity = identity
     this.#link = this.#connect(identity)
   }
@@ -56,9 +66,19 @@ export class NodeIdentity implements Component {
     return this.#identity.nodeId
   }
 
-  /** The link with the current certificate. */
+  /** The link to the present server, with the current certificate. */
   get link(): AgentLink {
     return this.#link
+  }
+
+  get count(): number {
+    return this.#urls.length
+  }
+
+  next(): void {
+    if (this.count === 1) return
+    this.#at = (this.#at + 1) % this.count
+    this.#connectAnew()
   }
 
   start(): void {
@@ -90,17 +110,23 @@ export class NodeIdentity implements Component {
     const issued = await this.#link.renew(csr, AbortSignal.timeout(30_000))
     this.#identity = { nodeId: this.#identity.nodeId, key, ...issued }
     await save(this.#options.file, this.#identity)
-    const before = this.#link
-    this.#link = this.#connect(this.#identity)
     // This ends the state stream too, which reconnects over the new link.
-    before.close()
+    this.#connectAnew()
     this.#options.log.info({ event: 'certificate-renewed' }, 'the node has a new certificate')
   }
 
+  #connectAnew(): void {
+    const before = this.#link
+    this.#link = this.#connect(this.#identity)
+    before.close()
+  }
+
   #connect({ ca, certificate, key }: Identity): AgentLink {
-    return createAgentLink({ url: this.#options.url, ca, certificate, key })
+    return createAgentLink({ url: this.#urls[this.#at]!, ca, certificate, key })
   }
 }
+
+const urlsOf = ({ url, others = [] }: NodeIdentityOptions): readonly string[] => [url, ...others]
 
 /** Whether the control plane has another authority now: it lost its state and does not know this node. */
 async function isForeign({ ca }: Identity, { pod, log }: NodeIdentityOptions): Promise<boolean> {
@@ -120,24 +146,42 @@ interface CertificateRequest {
  * Keeps the request in a file until it is answered. A token is valid once, but the same request may be repeated, since
  * the answer or this process may be lost.
  */
-async function enrolNode({ enrolmentTokenFile, pod, file, url }: NodeIdentityOptions): Promise<Identity> {
+async function enrolNode(options: NodeIdentityOptions): Promise<Identity> {
+  const { enrolmentTokenFile, pod, file } = options
   const requestFile = `${file}.request`
   const asked = await readFileOrNull(requestFile)
   const request = asked === null ? await makeRequest() : (JSON.parse(asked.toString('utf8')) as CertificateRequest)
   if (asked === null) await save(requestFile, request)
   const { key, csr } = request
   const read = async (path: string): Promise<string> => (await readFile(path, 'utf8')).trim()
-  const { nodeId, certificate, ca } = !pod
-    ? await enrol(url, await read(enrolmentTokenFile), csr)
-    : await enrolByServiceAccount(
-        url,
-        { serviceAccountToken: await read(pod.tokenFile), ca: await read(pod.caFile) },
-        csr,
-      )
+  const { nodeId, certificate, ca } = await firstAnswer(urlsOf(options), async (url) =>
+    !pod
+      ? enrol(url, await read(enrolmentTokenFile), csr)
+      : enrolByServiceAccount(url, { serviceAccountToken: await read(pod.tokenFile), ca: await read(pod.caFile) }, csr),
+  )
   const identity = { nodeId, key, certificate, ca }
   await save(file, identity)
   await removeFile(requestFile)
   return identity
+}
+
+const UNAVAILABLE = 503
+
+/**
+ * Asks the servers in turn until one answers. A refusal is an answer, unless the server says that it cannot answer now.
+ * @throws LinkRefused, or the failure of the last server
+ */
+async function firstAnswer<T>(urls: readonly string[], ask: (url: string) => Promise<T>): Promise<T> {
+  let failure: unknown = null
+  for (const url of urls) {
+    try {
+      return await ask(url)
+    } catch (error) {
+      if (error instanceof LinkRefused && error.status !== UNAVAILABLE) throw error
+      failure = error
+    }
+  }
+  throw failure
 }
 
 async function save(file: string, identity: Identity | CertificateRequest): Promise<void> {

@@ -1,3 +1,4 @@
+import type { LinkServers } from '@spout/agent'
 import type { AgentLink } from '@spout/client/agent-link'
 import { Backoff, type Component, pause } from '@spout/runtime'
 import { NodeIdentity, type NodeIdentityOptions } from './identity.ts'
@@ -8,7 +9,7 @@ const LIMITS = { firstMs: 250, mostMs: 5_000 }
  * The identity of a node that has work without one. It enrols once the control plane is there, which may itself be
  * reached through what this node balances.
  */
-export class LateIdentity implements Component {
+export class LateIdentity implements Component, LinkServers {
   readonly name = 'node-identity'
   readonly #options: NodeIdentityOptions
   readonly #stopping = new AbortController()
@@ -23,6 +24,14 @@ export class LateIdentity implements Component {
   get link(): AgentLink {
     if (this.#identity === null) throw new Error('the node has not enrolled yet')
     return this.#identity.link
+  }
+
+  get count(): number {
+    return this.#identity?.count ?? 1
+  }
+
+  next(): void {
+    this.#identity?.next()
   }
 
   start(): void {

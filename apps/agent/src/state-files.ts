@@ -8,3 +8,6 @@ export const identityFile = ({ stateDirectory }: State): string => join(stateDir
 
 /** The last good state of the node. */
 export const stateFile = ({ stateDirectory }: State): string => join(stateDirectory, 'entries.journal')
+
+/** The highest term of leading that the node has followed. */
+export const termFile = ({ stateDirectory }: State): string => join(stateDirectory, 'highest-term.json')

@@ -6,6 +6,7 @@ import { apiSection, limitsSection, statusSection } from './config/api.ts'
 import { dnsSection, domainsSection } from './config/domains.ts'
 import { keystoneSection } from './config/keystone.ts'
 import { kubernetesSection } from './config/kubernetes.ts'
+import { peersSection } from './config/peers.ts'
 import { section, tcpPort } from './config/section.ts'
 import { storeSection } from './config/store.ts'
 
@@ -30,6 +31,7 @@ export const controlPlaneConfig = z.strictObject({
     names: z.array(z.string().min(1).max(253)).min(1).default(['localhost', '127.0.0.1']),
   }).prefault({}),
   store: storeSection,
+  peers: peersSection,
   admin: section({
     user: z.string().min(1).max(64).default('admin'),
     /**

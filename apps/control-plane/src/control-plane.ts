@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import path from 'node:path'
-import { Leadership } from '@spout/controllers'
+import { holderOf, Leadership, SHARED_LEASE } from '@spout/controllers'
 import { parseCidr } from '@spout/net'
 import { type Clock, type Component, Lifecycle, systemClock } from '@spout/runtime'
 import type { Logger } from '@spout/runtime/logger'
@@ -31,7 +31,8 @@ import { LeaderPart } from './leader-part.ts'
 import { type Limits, openLimits } from './limits.ts'
 import { describeAnswers, describeCertificate, describeLeader, describeObjects } from './metrics.ts'
 import { type ModelStore, openModelStore, openStore } from './model-store.ts'
-import { type InstantCheck, readinessChecks } from './readiness.ts'
+import { checkPeers, Peers } from './peers.ts'
+import { type InstantCheck, readinessChecks, roleOf } from './readiness.ts'
 import { mountSurfaces } from './surfaces.ts'
 
 /** The dependencies of every part. */
@@ -62,6 +63,7 @@ export async function startControlPlane(
   log: Logger,
   given: Given = {},
 ): Promise<Lifecycle> {
+  checkPeers(config)
   mkdirSync(config.stateDirectory, { recursive: true, mode: 0o700 })
   const around: Surroundings = { clock: given.clock ?? systemClock, log }
   const { clock } = around
@@ -72,30 +74,45 @@ export async function startControlPlane(
   const authority = await CertificateAuthority.open(path.join(config.stateDirectory, 'agent-link'))
   const audit = createAuditLog(config, around)
   const part = new LeaderPart({ config, model, authenticator, authority, audit, home, ...around })
+  const isAlone = config.peers.url === ''
+  let peers: Peers | null = null
   const leadership = new Leadership({
     ...{ store, lease: LEADER, ...around },
-    holder: `${hostname()}-${randomBytes(4).toString('hex')}`,
-    lead: () => part.start(),
+    holder: holderOf(`${hostname()}-${randomBytes(4).toString('hex')}`, config.peers.url),
+    lead: (lease) => part.start(lease),
+    onLeader: () => peers?.relay.refresh(),
+    ...(!isAlone && { times: SHARED_LEASE }),
   })
   const keystone = openKeystone(config, model, around)
   const limits = openLimits(config, { authenticator, foreign: keystone?.tokens ?? null, clock })
   const certificate = config.api.tls ? apiCertificate(config, { authority, ...around }) : null
   const https = certificate && (await apiTls(certificate))
-  const checks = readinessChecks({ store, view: model.view, leadership, part })
+  const checks = readinessChecks({ store, view: model.view, leadership, part, relay: () => peers?.relay ?? null })
   const metrics = describeParts({ model, part, leadership, checks, audit, certificate, clock })
   const app = createApiServer(config, { audit, model, metrics, https, limits }, around)
   limits.watch(app.server)
   mountSurfaces(app, config, { model, part, authenticator, audit, limits, clock, linkPin: authority.pin })
-  const statusServer = createStatusServer(config, checks, metrics)
+  if (!isAlone) peers = new Peers({ config, authority, leadership, app, ...around })
+  const role = () => (isAlone ? '' : roleOf(leadership))
+  const statusServer = createStatusServer(config, { checks, role, metrics })
   const lifecycle = new Lifecycle({ log })
     .add({ name: 'store', start: () => {}, stop: () => store.close() })
     .add({ name: 'view', start: () => {}, stop: () => model.closeView() })
     .add(audit)
     .add({ name: 'home-cluster', start: () => {}, stop: () => home?.close() })
-    .add(leadership)
+    .add(peers?.credentials ?? leadership)
     .add(statusServer)
     .add(apiComponent(config, { app, part, statusServer, certificate, limits, keystone }, log))
-    .add(new LocalSocket({ app, path: path.join(config.stateDirectory, 'api.sock'), log }))
+    .add(
+      new LocalSocket({
+        app,
+        ahead: peers?.relay.take ?? null,
+        path: path.join(config.stateDirectory, 'api.sock'),
+        log,
+      }),
+    )
+  // Of several, it gives the lease up before its API ends, so that another leads meanwhile.
+  if (peers !== null) lifecycle.add(peers.server).add(leadership).add(peers.finding)
   await lifecycle.start()
   return lifecycle
 }
@@ -133,9 +150,13 @@ function describeParts({
 
 const createStatusServer = (
   config: ControlPlaneConfig,
-  checks: readonly InstantCheck[],
-  metrics: Metrics,
-): StatusServer => new StatusServer({ name: 'status', ...config.status, metrics, readiness: () => whyNotReady(checks) })
+  {
+    checks,
+    role,
+    metrics,
+  }: { readonly checks: readonly InstantCheck[]; readonly role: () => string; readonly metrics: Metrics },
+): StatusServer =>
+  new StatusServer({ name: 'status', ...config.status, metrics, readiness: () => whyNotReady(checks), role })
 
 /** The API's server, with what lives as long as it. */
 function apiComponent(

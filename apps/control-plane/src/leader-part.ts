@@ -3,6 +3,7 @@ import { type DnsReader, type DomainChecks, SpoutError } from '@spout/model'
 import { type Clock, Lifecycle } from '@spout/runtime'
 import type { Logger } from '@spout/runtime/logger'
 import { AgentLink, type AuditLog, type Authenticator, type CertificateAuthority } from '@spout/server'
+import type { Lease } from '@spout/store'
 import type { HomeCluster } from './cluster/home-cluster.ts'
 import type { ControlPlaneConfig } from './config.ts'
 import { type ControlLoops, createControlLoops } from './control-loops.ts'
@@ -56,12 +57,16 @@ export class LeaderPart {
     }
   }
 
-  /** @returns how to stop it wholly @throws what keeps a part from starting; then nothing runs */
-  async start(): Promise<() => Promise<void>> {
+  /**
+   * Starts once the view shows all that earlier leaders wrote.
+   * @returns how to stop it wholly @throws what keeps a part from starting; then nothing runs
+   */
+  async start(lease: Lease): Promise<() => Promise<void>> {
     const { config, model, authenticator, home, authority, clock, log } = this.#options
+    await model.view.caughtUp(await model.store.revision())
     await ensureFirstObjects(config, model, this.#options)
     const loops = createControlLoops(config, model, { clock, log })
-    const link = this.#createLink(loops)
+    const link = this.#createLink(loops, lease)
     const parts = new Lifecycle({ log, stopDeadlineMs: FOR_EVER_MS })
       .add({ name: 'status', start: () => this.status.follow(loops.status), stop: () => loops.close() })
       .add(loops.planner)
@@ -129,13 +134,15 @@ export class LeaderPart {
     throw new SpoutError('Unavailable', { what: 'The check', reason: 'another control plane leads' })
   }
 
-  #createLink(loops: ControlLoops): AgentLink {
+  #createLink(loops: ControlLoops, { token }: Lease): AgentLink {
     const { config, model, authority, audit, home, clock, log } = this.#options
     const { store, view, admission } = model
+    const { keptIn } = store.leases
     return new AgentLink({
       ...{ audit, authority, store, view, admission, states: loops.nodeStates, reports: loops.status, clock, log },
       listen: { host: config.agentLink.host, port: config.agentLink.port },
       hosts: config.agentLink.names,
+      term: keptIn === undefined ? null : { store: keptIn, token },
       ...(home && { cluster: { serviceAccounts: home.serviceAccounts, nodeGroup: config.kubernetes.nodeGroup } }),
     })
   }

@@ -1,5 +1,6 @@
 import type { ModelView } from '@spout/admission/contract'
 import type { Leadership } from '@spout/controllers'
+import type { Relay } from '@spout/server'
 import type { Store } from '@spout/store'
 import type { LeaderPart } from './leader-part.ts'
 
@@ -9,17 +10,24 @@ export interface InstantCheck {
   readonly check: () => string | null
 }
 
+/** What a control plane that is one of several is. */
+export const roleOf = (leadership: Leadership): string =>
+  leadership.leadsForSure ? 'leads' : `follows ${leadership.leader?.holder ?? 'nobody'}`
+
 /** The conditions for `/readyz`. The leader is ready only when the data plane follows, the others once there is one. */
 export const readinessChecks = ({
   store,
   view,
   leadership,
   part,
+  relay,
 }: {
   readonly store: Store
   readonly view: ModelView
   readonly leadership: Leadership
   readonly part: LeaderPart
+  /** Null: it is alone. */
+  readonly relay: () => Relay | null
 }): readonly InstantCheck[] => {
   const { status } = part
   const ofLeader = (check: () => string | null) => () => (leadership.leads ? check() : null)
@@ -27,7 +35,15 @@ export const readinessChecks = ({
     { name: 'store', check: () => store.health().reason },
     {
       name: 'leader',
-      check: () => (leadership.leads || leadership.follows ? null : 'no control plane leads'),
+      check: () => {
+        // Of several, one that may have lost the lease answers nobody.
+        const leads = relay() === null ? leadership.leads : leadership.leadsForSure
+        return leads || leadership.follows ? null : 'no control plane leads'
+      },
+    },
+    {
+      name: 'peers',
+      check: () => relay()?.trouble ?? null,
     },
     {
       name: 'planner',

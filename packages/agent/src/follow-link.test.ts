@@ -6,15 +6,18 @@ import { followLink } from './follow-link.ts'
 
 type Stream = () => AsyncIterable<readonly StateLine[]>
 
-/** Plays one stream after the other, then none that ever ends. */
-function play(streams: readonly Stream[]) {
+/** Plays one stream after the other, then none that ever ends. @param servers how many there are, asked in turn */
+function play(streams: readonly Stream[], servers = 1) {
   const clock = new FakeClock()
   const abort = new AbortController()
   const seen: string[] = []
   const startedAtMs: number[] = []
+  const asked: number[] = []
+  let at = 0
   const link: AgentLink = {
     state: (signal) => {
       startedAtMs.push(clock.monotonicMs())
+      asked.push(at)
       return (streams[startedAtMs.length - 1] ?? (() => forever(signal)))()
     },
     report: () => Promise.reject(new Error('not here')),
@@ -25,6 +28,12 @@ function play(streams: readonly Stream[]) {
   const done = followLink(
     {
       link: () => link,
+      servers: {
+        count: servers,
+        next: () => {
+          at = (at + 1) % servers
+        },
+      },
       onConnect: () => seen.push('connect'),
       onLines: (lines) => seen.push(...lines.map((line) => line.type)),
       random: () => 1,
@@ -37,7 +46,7 @@ function play(streams: readonly Stream[]) {
     abort.abort()
     return done
   }
-  return { clock, seen, startedAtMs, stop }
+  return { clock, seen, startedAtMs, asked, stop }
 }
 
 async function* forever(signal: AbortSignal): AsyncGenerator<readonly StateLine[]> {
@@ -73,6 +82,18 @@ test('a server that always breaks off halfway is not hammered', async () => {
 test('each connection starts again, and without a link nothing is called', async () => {
   const player = play([() => broken([{ type: 'heartbeat' }]), () => broken(), () => lines([{ type: 'synced' }])])
   await player.clock.advance(10_000)
+  expect(player.seen).toEqual(['connect', 'heartbeat', 'connect', 'synced'])
+  await player.stop()
+})
+
+test('of several servers each is asked in turn, with a pause after a round; who has a full set is left only when it ends', async () => {
+  const away = () => broken()
+  const half = () => broken([{ type: 'heartbeat' }])
+  const player = play([away, half, away, away, () => lines([{ type: 'synced' }]), away, away], 3)
+  await player.clock.advance(10_000)
+  expect(player.asked).toEqual([0, 1, 2, 0, 1, 2, 0, 1])
+  // The others are asked at once: one of them may lead already.
+  expect(player.startedAtMs).toEqual([0, 0, 0, 100, 100, 100, 100, 200])
   expect(player.seen).toEqual(['connect', 'heartbeat', 'connect', 'synced'])
   await player.stop()
 })

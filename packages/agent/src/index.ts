@@ -9,5 +9,6 @@
 export type { AccessLogCounts, AccessLogsOptions } from './access-logs.ts'
 export * from './domains.ts'
 export type { AgentFigures } from './figures.ts'
+export type { LinkServers } from './follow-link.ts'
 export type { LocalNodeState } from './local-entries.ts'
 export * from './node-agent.ts'

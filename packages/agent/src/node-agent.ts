@@ -1,12 +1,14 @@
 import type { AgentLink, StateLine } from '@spout/client/agent-link'
 import type { Announcer, CarriedRequest, EntryFollower, ProbeLimits, ProberOptions } from '@spout/dataplane'
+import type { LeaderTerm } from '@spout/model/leader-term'
 import type { Clock, Component } from '@spout/runtime'
 import { VERSION } from '@spout/runtime/version'
 import { type AccessLogCounts, AccessLogs, type AccessLogsOptions } from './access-logs.ts'
 import { CertificateFiles } from './certificate-files.ts'
 import type { Domains } from './domains.ts'
 import type { AgentFigures } from './figures.ts'
-import { followLink } from './follow-link.ts'
+import { followLink, type LinkServers } from './follow-link.ts'
+import { HighestTerm } from './highest-term.ts'
 import { LoadBalancerMetrics } from './load-balancer-metrics.ts'
 import { LocalEntries, type LocalNodeState } from './local-entries.ts'
 import { MemberHealthFeed } from './member-health-feed.ts'
@@ -26,6 +28,10 @@ export interface NodeAgentOptions extends NodeSources {
   readonly link: (() => AgentLink) | null
   /** What the node's own settings want of it. Null or absent: nothing. */
   readonly local?: LocalNodeState | null
+  /** The file that holds the highest term of leading that was followed. Default: none is remembered over a restart. */
+  readonly termFile?: string
+  /** Those that `link` leads to, one after the other. Default: one. */
+  readonly servers?: LinkServers
   /** The memory-backed directory of the listeners' certificates. */
   readonly certificateDirectory: string
   readonly domains: Domains
@@ -144,7 +150,7 @@ export class NodeAgent implements Component {
     await this.#readings.followGroup()
     this.#reporter.start()
     this.#reconciler.takeLocal(this.#local.start(this.#state.entries))
-    this.#follow()
+    await this.#follow()
     this.#repeats.every('observe', this.#options.observeEveryMs ?? OBSERVE_EVERY_MS, () =>
       this.#reconciler.observeRested(),
     )
@@ -152,17 +158,26 @@ export class NodeAgent implements Component {
   }
 
   /** Without a control plane, the node's own settings are the full set. */
-  #follow(): void {
-    const { link, random, clock, log } = this.#options
-    const begin = () => {
+  async #follow(): Promise<void> {
+    const { link, servers, termFile = null, random, clock, log } = this.#options
+    const onConnect = () => {
       this.#reconciler.begin()
       this.#reconciler.take(this.#local.begin())
     }
     const onLines = (lines: readonly StateLine[]) => this.#reconciler.take(this.#local.merge(lines))
     if (link === null) {
-      begin()
+      onConnect()
       onLines([{ type: 'synced' }])
-    } else this.#following = followLink({ link, onConnect: begin, onLines, random, clock, log }, this.#stopping.signal)
+      return
+    }
+    const highest = await HighestTerm.open(termFile, (error) =>
+      log.error({ event: 'term-file-failed', err: error }, 'the highest term is not kept over a restart'),
+    )
+    const admit = (term: LeaderTerm | null) => highest.admit(term)
+    this.#following = followLink(
+      { link, ...(servers && { servers }), admit, onConnect, onLines, random, clock, log },
+      this.#stopping.signal,
+    )
   }
 
   /** Changes to the kernel and the proxies since the start, summed up. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Agent, type RequestOptions, request } from 'node:https'
 import { EDITS_VERSION, type Edit } from '@spout/model/edits'
+import { LEADER_HEADER, type LeaderTerm, parseLeaderTerm } from '@spout/model/leader-term'
 import type { NodeReport } from '@spout/model/node-report'
 import type { NodeStateEntry } from '@spout/model/node-state'
 import { bodyText } from '@spout/runtime'
@@ -46,9 +47,11 @@ export interface AgentLink {
   /**
    * The node's state as lines, in the batches that they arrived in, so that a batch can be applied together. Ends when
    * the server ends the stream.
+   * @param admit called before the first line with the server's term, which lasts as long as the stream; null if its
+   * store counts none. What it throws ends the stream
    * @throws LinkRefused when the server refuses; Error when the connection breaks or is silent for `silenceMs`
    */
-  state(signal: AbortSignal): AsyncIterable<readonly StateLine[]>
+  state(signal: AbortSignal, admit?: (term: LeaderTerm | null) => Promise<void>): AsyncIterable<readonly StateLine[]>
   /** @throws Error when it did not arrive. Sending it again is harmless */
   report(report: NodeReport, signal: AbortSignal): Promise<{ readonly resend: boolean }>
   renew(csr: string, signal: AbortSignal): Promise<IssuedCertificate>
@@ -98,12 +101,10 @@ export function createAgentLink(identity: LinkIdentity, silenceMs = 4000): Agent
   const call = <T>(path: string, body: unknown, signal: AbortSignal): Promise<T> =>
     postJson<T>(new URL(path, identity.url), body, { agent, signal, timeout: REPORT_TIMEOUT_MS })
   return {
-    state: (signal) =>
-      stateLines(new URL(`/agent/v1/state?edits=${EDITS_VERSION}`, identity.url), {
-        agent,
-        signal,
-        timeout: silenceMs,
-      }),
+    state: (signal, admit) => {
+      const url = new URL(`/agent/v1/state?edits=${EDITS_VERSION}`, identity.url)
+      return stateLines(url, { agent, signal, timeout: silenceMs }, admit)
+    },
     report: (report, signal) => call('/agent/v1/report', report, signal),
     renew: (csr, signal) => call('/agent/v1/renew', { csr }, signal),
     certificates: async (loadBalancerId, certificateIds, signal) => {
@@ -117,9 +118,19 @@ export function createAgentLink(identity: LinkIdentity, silenceMs = 4000): Agent
   }
 }
 
-async function* stateLines(url: URL, options: RequestOptions): AsyncGenerator<readonly StateLine[]> {
+async function* stateLines(
+  url: URL,
+  options: RequestOptions,
+  admit: (term: LeaderTerm | null) => Promise<void> = async () => {},
+): AsyncGenerator<readonly StateLine[]> {
   const response = await send(url, { ...options, method: 'GET', headers: { accept: 'application/x-ndjson' } }, null)
   if (response.statusCode !== 200) throw new LinkRefused(response.statusCode ?? 0, await textOf(response))
+  try {
+    await admit(parseLeaderTerm(response.headers[LEADER_HEADER]))
+  } catch (error) {
+    response.destroy()
+    throw error
+  }
   const splitter = new LineSplitter()
   for await (const chunk of response) {
     const lines = splitter.push(chunk as Buffer).filter((line) => line !== '')

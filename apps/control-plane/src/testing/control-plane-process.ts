@@ -34,9 +34,18 @@ export class ControlPlaneProcess implements AsyncDisposable {
     })
   }
 
-  /** Resolves once it listens. @param settings `key=value`, as for `--set` */
-  static async start(settings: readonly string[]): Promise<ControlPlaneProcess> {
-    const started = new ControlPlaneProcess(mkdtempSync(path.join(tmpdir(), 'spout-control-plane-')), settings)
+  /**
+   * Resolves once it listens.
+   * @param settings `key=value`, as for `--set`
+   * @param prepare puts what it needs into its state directory
+   */
+  static async start(
+    settings: readonly string[],
+    prepare: (stateDirectory: string) => Promise<void> = async () => {},
+  ): Promise<ControlPlaneProcess> {
+    const directory = mkdtempSync(path.join(tmpdir(), 'spout-control-plane-'))
+    await prepare(directory)
+    const started = new ControlPlaneProcess(directory, settings)
     try {
       const what = 'the control plane to listen'
       await waitFor(() => started.lines('listening').length > 0, { what, timeoutMs: 60_000 })
@@ -79,12 +88,16 @@ export class ControlPlaneProcess implements AsyncDisposable {
       .map((text) => JSON.parse(text) as LogLine)
   }
 
+  /** As a crash of it would. */
+  async kill(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const ended = once(this.#child, 'exit')
+    this.#child.kill('SIGKILL')
+    await ended
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) {
-      const ended = once(this.#child, 'exit')
-      this.#child.kill('SIGKILL')
-      await ended
-    }
+    await this.kill()
     rmSync(this.stateDirectory, { recursive: true, force: true })
   }
 }

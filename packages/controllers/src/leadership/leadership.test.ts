@@ -2,6 +2,7 @@ import { silentLogger } from '@spout/runtime'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { type Lease, LeasedStore, type Leases, MemoryStore, type Store } from '@spout/store'
 import { expect, test } from 'vitest'
+import { holderOf, urlOfHolder } from './holder.ts'
 import { ASK_EVERY_MS, LEASE_MS, Leadership } from './leadership.ts'
 
 /** A process that may lead: its part is a loop that ticks. */
@@ -157,4 +158,25 @@ test('a first start whose part does not start fails, and holds no lease', async 
   await b.leadership.start()
   expect(b.leadership.leads).toBe(true)
   await b.leadership.stop()
+})
+
+test('it is sure to lead only until the lease can have run out, counted from when it was asked for', async () => {
+  const { a } = cluster()
+  expect(a.leadership.leadsForSure).toBe(false)
+  await a.leadership.start()
+  expect(a.leadership.leadsForSure).toBe(true)
+  a.clock.stall(LEASE_MS - 1)
+  expect(a.leadership.leadsForSure).toBe(true)
+  // It stands still for longer: another may lead, and has not been heard of.
+  a.clock.stall(1)
+  expect([a.leadership.leads, a.leadership.leadsForSure]).toEqual([true, false])
+  await a.clock.advance(1)
+  expect(a.leadership.leadsForSure).toBe(true)
+  await a.leadership.stop()
+  expect(a.leadership.leadsForSure).toBe(false)
+})
+
+test('the name of a holder says where it is reached, if it said so', () => {
+  expect(urlOfHolder(holderOf('cp1-5f0c44aa', 'https://cp1.example:9133'))).toBe('https://cp1.example:9133')
+  expect([urlOfHolder(holderOf('cp1-5f0c44aa', '')), urlOfHolder('')]).toEqual([null, null])
 })

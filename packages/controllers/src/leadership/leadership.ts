@@ -8,15 +8,27 @@ export interface LeadershipOptions {
   /** Who we are: of no other process, nor of an earlier start of this one. */
   readonly holder: string
   /** Starts what the leader alone does. @returns how to stop it wholly */
-  readonly lead: () => Promise<() => Promise<void>>
+  readonly lead: (lease: Lease) => Promise<() => Promise<void>>
+  /** Called when another leads than before, as far as is known here. Default: nobody is told. */
+  readonly onLeader?: () => void
+  /** Default: those of a process that is alone. */
+  readonly times?: LeaseTimes
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** So long nobody leads after a leader died. */
+export interface LeaseTimes {
+  /** So long nobody leads after a leader died. */
+  readonly leaseMs: number
+  /** How often the leader renews its lease, and the others ask for it. */
+  readonly askEveryMs: number
+}
+
+/** For a process that is alone: it loses the lease only to itself, and its disk may be slow. */
 export const LEASE_MS = 3000
-/** How often the leader renews its lease, and the others ask for it. */
 export const ASK_EVERY_MS = 1000
+/** For processes that stand in for one another: clients wait for the next. */
+export const SHARED_LEASE: LeaseTimes = { leaseMs: 2000, askEveryMs: 400 }
 
 interface Term {
   readonly lease: Lease
@@ -34,6 +46,7 @@ interface Term {
 export class Leadership implements Component {
   readonly name = 'leadership'
   readonly #options: LeadershipOptions
+  readonly #times: LeaseTimes
   /** As the store last said. */
   #known: Lease | null = null
   /** The lease while we have it. */
@@ -51,6 +64,7 @@ export class Leadership implements Component {
 
   constructor(options: LeadershipOptions) {
     this.#options = options
+    this.#times = options.times ?? { leaseMs: LEASE_MS, askEveryMs: ASK_EVERY_MS }
   }
 
   /** Who leads, as far as is known here; null for nobody. */
@@ -61,6 +75,13 @@ export class Leadership implements Component {
   /** Whether we lead: the leader's part runs. */
   get leads(): boolean {
     return this.#term !== null
+  }
+
+  /** Whether we lead, and the lease has not run out: nobody else can lead now. */
+  get leadsForSure(): boolean {
+    const { clock } = this.#options
+    const isOwn = this.#own !== null && this.#own.token === this.#term?.lease.token
+    return isOwn && clock.monotonicMs() - this.#answeredMs < this.#times.leaseMs
   }
 
   /** Whether another leads, as far as is known here. */
@@ -100,7 +121,7 @@ export class Leadership implements Component {
         void this.#followOrGiveUp()
         this.#askLater()
       })
-    }, ASK_EVERY_MS)
+    }, this.#times.askEveryMs)
   }
 
   /** Claims the lease, and notes who has it. */
@@ -109,7 +130,7 @@ export class Leadership implements Component {
     const sentMs = clock.monotonicMs()
     const lease = await this.#claimed(sentMs)
     if (lease === null) {
-      if (this.#own === null || clock.monotonicMs() - this.#answeredMs < LEASE_MS) return
+      if (this.#own === null || clock.monotonicMs() - this.#answeredMs < this.#times.leaseMs) return
       this.#lost('the store does not answer')
       this.#known = null
       return
@@ -121,17 +142,19 @@ export class Leadership implements Component {
     if (this.#own !== null && this.#own.token !== own?.token) this.#lost(`${lease.holder} has it`)
     if (own === null && isNew) log.info({ event: 'following', leader: lease.holder }, 'another control plane leads')
     this.#own = own
+    if (isNew) this.#options.onLeader?.()
   }
 
   /** @returns null if the store failed, or did not answer in time */
   async #claimed(sentMs: number): Promise<Lease | null> {
     const { store, lease: name, holder, clock, log } = this.#options
+    const { leaseMs, askEveryMs } = this.#times
     const answered = new AbortController()
-    const claim = store.leases.claim({ name, holder, ttlMs: LEASE_MS }).catch((error: unknown) => {
+    const claim = store.leases.claim({ name, holder, ttlMs: leaseMs }).catch((error: unknown) => {
       log.warn({ event: 'lease-unanswered', err: error }, 'the store did not say who leads; will ask again')
       return null
     })
-    const mostMs = Math.max(ASK_EVERY_MS, this.#answeredMs + LEASE_MS - sentMs)
+    const mostMs = Math.max(askEveryMs, this.#answeredMs + leaseMs - sentMs)
     const late = pause(clock, mostMs, answered.signal).then(() => null)
     try {
       return await Promise.race([claim, late])
@@ -163,7 +186,7 @@ export class Leadership implements Component {
     if (lease === null || this.#term !== null) return
     store.fence(lease, () => this.#refused(lease))
     try {
-      this.#term = { lease, stop: await lead() }
+      this.#term = { lease, stop: await lead(lease) }
     } catch (error) {
       store.unfence()
       throw error

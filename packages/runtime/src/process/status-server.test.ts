@@ -31,6 +31,21 @@ test('answers health, readiness with reasons, and metrics', async () => {
     expect((await ask(path, method))[0]).toBe(404)
 })
 
+test('a ready process says what it is to those who may read reasons', async () => {
+  const file = tokenFile()
+  writeFileSync(file, TOKEN)
+  const open = await serve({ readiness: () => null, role: () => 'leads' })
+  expect(await open.ask('/readyz')).toEqual([200, 'text/plain', 'ok: leads\n'])
+  const guarded = await serve({ readiness: () => null, role: () => 'leads', tokenFile: file })
+  expect(await guarded.ask('/readyz')).toEqual([200, 'text/plain', 'ok\n'])
+  expect(await guarded.ask('/readyz', 'GET', TOKEN)).toEqual([200, 'text/plain', 'ok: leads\n'])
+  expect(await (await serve({ readiness: () => null, role: () => '' })).ask('/readyz')).toEqual([
+    200,
+    'text/plain',
+    'ok\n',
+  ])
+})
+
 test('without a readiness check only metrics are served', async () => {
   const { ask } = await serve()
   expect((await ask('/metrics'))[0]).toBe(200)

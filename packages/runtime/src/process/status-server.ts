@@ -20,6 +20,8 @@ export interface StatusServerOptions {
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
   /** Null when ready, else the reason. Without it only `/metrics` is served. */
   readonly readiness?: () => Promise<string | null> | string | null
+  /** What a ready process is, for people; empty: nothing to say. Default: empty. */
+  readonly role?: () => string
   /** How long a client may take to send its request, and may be idle. */
   readonly clientTimeoutMs?: number
 }
@@ -119,7 +121,7 @@ export class StatusServer implements Component {
   }
 
   async #answer(request: IncomingMessage): Promise<Answer> {
-    const { metrics, readiness } = this.#options
+    const { metrics, readiness, role } = this.#options
     const path = request.method === 'GET' ? request.url : undefined
     if (path === '/metrics') {
       const refused = await this.#refusal(request)
@@ -128,7 +130,11 @@ export class StatusServer implements Component {
     if (readiness !== undefined && path === '/healthz') return { code: 200, text: 'ok\n' }
     if (readiness === undefined || path !== '/readyz') return { code: 404, text: 'not found\n' }
     const why = await readiness()
-    if (why === null) return { code: 200, text: 'ok\n' }
+    if (why === null) {
+      const told = role?.() ?? ''
+      const isOpen = told !== '' && (await this.#refusal(request)) === null
+      return { code: 200, text: isOpen ? `ok: ${told}\n` : 'ok\n' }
+    }
     const refused = await this.#refusal(request)
     return { code: 503, text: refused === null ? `${why}\n` : 'not ready\n' }
   }

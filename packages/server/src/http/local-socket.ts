@@ -4,10 +4,13 @@ import type { Component, Logger } from '@spout/runtime'
 import { http } from '@spout/runtime/node-http'
 import type { FastifyInstance } from 'fastify'
 import { LOCAL_ADDRESS } from '../authn/login-source.ts'
+import { aheadOfHandlers, type TakeRequest } from './ahead-of-handlers.ts'
 import { setPeerAddress } from './peer-address.ts'
 
 export interface LocalSocketOptions {
   readonly app: FastifyInstance
+  /** Sees requests before the API. Default: nobody. */
+  readonly ahead?: TakeRequest | null
   readonly path: string
   readonly log: Logger
 }
@@ -29,13 +32,14 @@ export class LocalSocket implements Component {
   }
 
   async start(): Promise<void> {
-    const { app, path, log } = this.#options
+    const { app, ahead, path, log } = this.#options
     if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
       log.warn({ event: 'local-socket-left-out', path }, 'the state directory has too long a path for a socket')
       return
     }
     removeSocket(path)
     const server = http.createServer({ keepAliveTimeout: 1000 }, app.routing)
+    if (ahead) aheadOfHandlers(server, ahead)
     server.on('connection', (socket) => setPeerAddress(socket, LOCAL_ADDRESS))
     this.#server = server
     await new Promise<void>((resolve, reject) => {

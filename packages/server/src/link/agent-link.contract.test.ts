@@ -103,7 +103,7 @@ beforeAll(async () => {
   link = new AgentLink({
     ...{ authority, store: bed.store, view: bed.view, admission: bed.admission, states: table, reports: sink },
     ...{ clock, log: silentLogger(), listen: { host: '127.0.0.1', port: 0 }, hosts: ['127.0.0.1'] },
-    ...{ audit: bed.audit, lookForExpiredMs: LOOK_MS },
+    ...{ audit: bed.audit, lookForExpiredMs: LOOK_MS, term: { store: 'ab12', token: 7 } },
   })
   await link.start()
   url = `https://127.0.0.1:${link.port}`
@@ -256,6 +256,20 @@ describe('state and reports', () => {
     const changes = await until(lines, (line) => line.type === 'put')
     expect(changes).toEqual([{ type: 'put', hash: entryHash(domain(3)), entry: domain(3) }])
     await lines.return?.()
+  })
+
+  test('a stream says in which term it is, before its first line: who refuses that gets no line', async () => {
+    const { nodeId, identity } = await enrolled('term-1')
+    table.put(nodeId, domain(1))
+    const terms: unknown[] = []
+    const lines = linkOf(identity)
+      .state(never, async (term) => void terms.push(term))
+      [Symbol.asyncIterator]()
+    await until(lines, (line) => line.type === 'synced')
+    expect(terms).toEqual([{ store: 'ab12', token: 7 }])
+    await lines.return?.()
+    const refused = linkOf(identity).state(never, () => Promise.reject(new Error('outdated')))
+    await expect(refused[Symbol.asyncIterator]().next()).rejects.toThrow('outdated')
   })
 
   test('certificates, with their keys, of the load balancers that this node has, and of no other', async () => {

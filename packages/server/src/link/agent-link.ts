@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { Admission, ModelView, NodeStates, ReportSink } from '@spout/admission/contract'
-import { EDITS_VERSION, parseAs, SpoutError } from '@spout/model'
+import { EDITS_VERSION, formatLeaderTerm, LEADER_HEADER, type LeaderTerm, parseAs, SpoutError } from '@spout/model'
 import type { Clock, Component, Logger, Timer } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -32,6 +32,8 @@ export interface AgentLinkOptions {
   readonly admission: Admission
   readonly states: NodeStates
   readonly reports: ReportSink
+  /** The term in which it serves, so that agents can refuse an earlier one. Null or absent: the store counts none. */
+  readonly term?: LeaderTerm | null
   readonly clock: Clock
   readonly log: Logger
   /** Where enrolments and renewals of nodes are audited. */
@@ -217,12 +219,16 @@ export class AgentLink implements Component {
   /** Sends a node its state: first all of it, then changes, until the node disconnects. */
   async #sendState(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const nodeId = this.#nodeOf(request)
-    const { states, clock, log } = this.#options
+    const { states, term, clock, log } = this.#options
     if (!states.ready()) throw new SpoutError('Unavailable', { what: 'Node state', reason: 'it is being planned' })
     // Heartbeats are traffic, so a socket that is idle this long has a reader that takes nothing.
     request.raw.socket.setTimeout(STALLED_READER_MS, () => request.raw.socket.destroy())
     reply.hijack()
-    reply.raw.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' })
+    reply.raw.writeHead(200, {
+      'content-type': 'application/x-ndjson',
+      'cache-control': 'no-store',
+      ...(term && { [LEADER_HEADER]: formatLeaderTerm(term) }),
+    })
     // A node has one stream. An older one is a connection that it has given up.
     this.#streams.get(nodeId)?.end()
     const takesEdits = queryValue(request, 'edits') === EDITS_VERSION

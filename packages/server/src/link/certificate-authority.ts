@@ -21,6 +21,7 @@ const CA_DAYS = '3650'
 const LEAF_DAYS = '90'
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'] as const
 const NODE_URI_PREFIX = 'spiffe://spout/node/'
+const CONTROL_PLANE_URI = 'spiffe://spout/control-plane'
 const CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 const MIN_RSA_BITS = 2048
 const MAX_CSR_LENGTH = 16_384
@@ -72,11 +73,19 @@ export class CertificateAuthority {
 
   /** A new key and certificate for the server, for these host names and addresses. */
   issueServer(hosts: readonly string[]): Promise<Credentials> {
-    const names = hosts.map((host) => (isIP(host) === 0 ? `DNS:${host}` : `IP:${host}`))
+    return this.#issue(namesOf(hosts), 'serverAuth')
+  }
+
+  /** A new key and certificate for a control plane: for both ends of its connections to the others. */
+  issueControlPlane(host: string): Promise<Credentials> {
+    return this.#issue([...namesOf([host]), `URI:${CONTROL_PLANE_URI}`], 'serverAuth,clientAuth')
+  }
+
+  #issue(names: readonly string[], purpose: Purpose): Promise<Credentials> {
     return withOpenssl(this.#directory, async (tool) => {
       await tool.run('ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', 'server.key')
       await tool.run('pkey', '-in', 'server.key', '-pubout', '-out', 'public.pem')
-      await tool.put('extensions.cnf', extensions(names.join(','), 'serverAuth'))
+      await tool.put('extensions.cnf', extensions(names.join(','), purpose))
       await this.#sign(tool)
       return { key: await tool.get('server.key'), certificate: `${await tool.get('leaf.crt')}${this.certificate}` }
     })
@@ -118,9 +127,18 @@ export function nodeIdOf(certificate: X509Certificate): string | null {
   return match?.[1] ?? null
 }
 
+/** Whether a certificate was issued to a control plane, for its connections to the others. */
+export const isControlPlane = (certificate: X509Certificate): boolean =>
+  (certificate.subjectAltName ?? '').split(', ').includes(`URI:${CONTROL_PLANE_URI}`)
+
+const namesOf = (hosts: readonly string[]): readonly string[] =>
+  hosts.map((host) => (isIP(host) === 0 ? `DNS:${host}` : `IP:${host}`))
+
 const fingerprint = (pem: string): string => createHash('sha256').update(new X509Certificate(pem).raw).digest('hex')
 
-const extensions = (names: string, purpose: 'serverAuth' | 'clientAuth'): string =>
+type Purpose = 'serverAuth' | 'clientAuth' | 'serverAuth,clientAuth'
+
+const extensions = (names: string, purpose: Purpose): string =>
   [
     `subjectAltName=${names}`,
     'basicConstraints=critical,CA:FALSE',

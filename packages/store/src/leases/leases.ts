@@ -24,6 +24,11 @@ export interface LeaseClaim {
 /** The leases of a store. Each name is a lease of its own. */
 export interface Leases {
   /**
+   * The id of the store that keeps the tokens, however often processes start: among its tokens the greater is the later.
+   * Absent: they may begin anew, so nobody may remember them for longer than the process runs.
+   */
+  readonly keptIn?: string
+  /**
    * Takes the lease if nobody has it, or renews the claimer's own. A holder that renews too late keeps the lease, with
    * its token, if nobody took it meanwhile. When a new holder has it, no commit under an earlier token is under way.
    * @returns who holds it now: the claimer, or another

@@ -14,11 +14,13 @@ const ANSWER_TIMEOUT_MS = 5000
 
 /** Leases in rows of the database, by the server's clock. A commit under a lease locks its row, so a claim waits for it. */
 export class PostgresLeases implements Leases {
+  readonly keptIn: string
   readonly #connection: Connection
   readonly #nowMs: (() => number) | null
 
-  /** @param nowMs in place of the server's clock */
-  constructor(connection: Connection, nowMs: (() => number) | null) {
+  /** @param keptIn the store's id @param nowMs in place of the server's clock */
+  constructor(connection: Connection, keptIn: string, nowMs: (() => number) | null) {
+    this.keptIn = keptIn
     this.#connection = connection
     this.#nowMs = nowMs
   }

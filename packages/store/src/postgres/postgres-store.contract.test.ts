@@ -96,6 +96,9 @@ describe('several processes on one database', () => {
     const [a, b] = await pair({ leaseTimeMs: () => nowMs })
     const claim = { name: 'leader', ttlMs: 3000 }
     const first = await a.leases.claim({ ...claim, holder: 'a' })
+    // Both count in the same store, so anybody may compare.
+    expect(a.leases.keptIn).toMatch(/^[0-9a-f]{8}$/)
+    expect(b.leases.keptIn).toBe(a.leases.keptIn)
     expect(await b.leases.claim({ ...claim, holder: 'b' })).toEqual(first)
     const commits = Array.from({ length: 200 }, (_, n) => codeOf(a.commit([put(`o${n}`)], { lease: first })))
     await Promise.race(commits)

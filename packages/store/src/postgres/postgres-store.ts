@@ -132,7 +132,7 @@ export class PostgresStore implements Store {
     this.#log = new FollowedLog(this.#reader, ends, () => this.#watches.notify())
     this.#watches = new Watches(this.#storeId, this.#log, options.bookmarkIntervalMs ?? 10_000, this.#known)
     this.#commits = new GroupCommit((batch) => this.#flush(batch), { maxBatch: COMMITS_PER_BATCH })
-    this.leases = new PostgresLeases(connections.leases, options.leaseTimeMs ?? null)
+    this.leases = new PostgresLeases(connections.leases, ends.storeId, options.leaseTimeMs ?? null)
     this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS).unref()
   }
 
@@ -187,6 +187,8 @@ export class PostgresStore implements Store {
     if (least !== null && least <= this.#log.head) return this.#revision(this.#log.head)
     // While the server is away, what is known here is the newest that anybody can say.
     const known = await this.#newest.ask().catch(() => null)
+    // The notification of it may be lost.
+    if (known !== null && known.head > this.#log.head) this.#look()
     return this.#revision(known?.head ?? this.#log.head)
   }
 

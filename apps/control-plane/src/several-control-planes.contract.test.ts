@@ -1,0 +1,271 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { NodeAgent } from '@spout/agent'
+import { RecordedAnnouncer, RecordedDomains, RecordedDriver, RecordedGroup, RecordedNode } from '@spout/agent/testing'
+import { silentLogger, systemClock } from '@spout/runtime'
+import { loadConfig } from '@spout/runtime/config'
+import { callApi, documentedCommands, must, passwordToken, recordFault, waitFor } from '@spout/testkit'
+import { PostgresServer } from '@spout/testkit/postgres-server'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { NodeIdentity } from '../../agent/src/identity.ts'
+import { controlPlaneConfig } from './config.ts'
+import { checkPeers } from './peers.ts'
+import { CuttablePath } from './testing/cuttable-path.ts'
+import { type PlaneOfSeveral, readyOf, startPlaneOfSeveral } from './testing/plane-of-several.ts'
+
+/** Three control planes on one PostgreSQL, each with its own way to it, and a node whose agent knows all three. */
+
+const ADMIN = { user: 'admin', password: 'a-password-for-tests', project: 'admin' }
+const COUNT = 3
+const LONG_MS = 60_000
+const log = silentLogger()
+
+/** A control plane with its own way to PostgreSQL. */
+interface Plane extends PlaneOfSeveral {
+  readonly database: CuttablePath
+}
+
+let directory: string
+let postgres: PostgresServer
+let planes: readonly Plane[] = []
+let node: RecordedNode
+let token: string
+let loadBalancer: string
+const undo: (() => Promise<unknown> | unknown)[] = []
+
+async function startPlane(like?: Plane): Promise<Plane> {
+  const database = await CuttablePath.open(postgres.host)
+  undo.push(() => database[Symbol.asyncDispose]())
+  const given = { server: database.server, adminPassword: ADMIN.password, settings: ['nodes.announcer=l2'] }
+  const plane = await startPlaneOfSeveral({ ...given, like })
+  undo.push(() => plane.process[Symbol.asyncDispose]())
+  return { ...plane, database }
+}
+
+beforeAll(async () => {
+  directory = mkdtempSync(path.join(tmpdir(), 'spout-several-'))
+  undo.push(() => rmSync(directory, { recursive: true }))
+  postgres = await PostgresServer.start()
+  undo.push(() => postgres.dispose())
+  await postgres.createDatabase('spout')
+  const first = await startPlane()
+  planes = [first]
+  while (planes.length < COUNT) planes = [...planes, await startPlane(first)]
+  token = (await passwordToken(planes.at(-1)!.process.address, ADMIN)).token
+}, 180_000)
+afterAll(async () => {
+  for (const step of undo.reverse()) await step()
+})
+
+const api = <T = { readonly id: string }>(
+  { process }: Plane,
+  method: string,
+  what: string,
+  body?: unknown,
+): Promise<T> => callApi<T>(process.address, token, method, what, body)
+const isLeading = async (plane: Plane) => (await readyOf(plane)).includes('ok: leads')
+/** The one that leads, once one of these does. */
+async function leaderOf(among: readonly Plane[]): Promise<Plane> {
+  let found: Plane | undefined
+  await waitFor(
+    async () => {
+      for (const plane of among) if (await isLeading(plane)) found = plane
+      return found !== undefined
+    },
+    { what: 'one to lead', timeoutMs: LONG_MS },
+  )
+  return found!
+}
+const others = (plane: Plane, among: readonly Plane[]): readonly Plane[] => among.filter((each) => each !== plane)
+const names = async (plane: Plane): Promise<readonly string[]> =>
+  (await api<{ items: { name: string }[] }>(plane, 'GET', '/projects')).items.map(({ name }) => name)
+const isActive = async (plane: Plane): Promise<boolean> => {
+  const { status } = await api<{ status: { provisioning: string } }>(plane, 'GET', `/load-balancers/${loadBalancer}`)
+  return status.provisioning === 'active'
+}
+const active = (plane: Plane, what: string) =>
+  waitFor(() => isActive(plane).catch(() => false), { what, timeoutMs: LONG_MS })
+
+async function startAgent(through: Plane): Promise<void> {
+  const { items } = await api<{ items: { id: string }[] }>(through, 'GET', '/node-groups')
+  const enrolment = { nodeName: 'n1', nodeGroupId: items[0]?.id }
+  const file = path.join(directory, 'enrolment-token')
+  writeFileSync(file, (await api<{ token: string }>(through, 'POST', '/enrolment-tokens', enrolment)).token)
+  const [url = '', ...rest] = planes.map(({ link }) => link)
+  const identity = await NodeIdentity.open({
+    ...{ file: path.join(directory, 'identity.json'), url, others: rest, enrolmentTokenFile: file },
+    ...{ clock: systemClock, log },
+  })
+  node = new RecordedNode()
+  const agent = new NodeAgent({
+    ...{ session: randomUUID(), stateFile: path.join(directory, 'entries.journal') },
+    ...{ link: () => identity.link, servers: identity, termFile: path.join(directory, 'term.json') },
+    certificateDirectory: path.join(directory, 'certificates'),
+    ...{ domains: new RecordedDomains(node), drivers: [new RecordedDriver(node)], group: new RecordedGroup(node) },
+    ...{ announcer: new RecordedAnnouncer(node), flows: async () => null, fabricAddress: async () => '192.0.2.254' },
+    ...{ checks: [], clock: systemClock, random: Math.random, log },
+  })
+  await agent.start()
+  undo.push(() => identity.stop())
+  undo.push(() => agent.stop())
+}
+
+async function createLoadBalancer(through: Plane): Promise<void> {
+  const ranges = [{ first: '192.0.2.10', last: '192.0.2.20' }]
+  const pool = { name: 'public', cidr: '192.0.2.0/24', gatewayIp: '192.0.2.1', ranges }
+  const { id: poolId } = await api(through, 'POST', '/address-pools', pool)
+  const segment = { physicalNetwork: 'physnet1', vlan: null }
+  const network = await api(through, 'POST', '/networks', { name: 'net', returnPath: 'gateway', segment })
+  await api(through, 'POST', `/networks/${network.id}/subnets`, { cidr: '10.0.0.0/24', gatewayIp: '10.0.0.1' })
+  const made = await api(through, 'POST', '/load-balancers', {
+    ...{ name: 'web', vips: [{ from: 'pool', poolId }], listeners: [{ protocol: 'tcp', port: 80, defaultPool: 'p' }] },
+    pools: [{ name: 'p', protocol: 'tcp', members: [{ address: '10.0.0.11', port: 80 }] }],
+  })
+  loadBalancer = made.id
+}
+
+/** Writes through these until it ends. `accepted` has what was acknowledged, and when (milliseconds). */
+function startWriting(through: readonly Plane[], prefix: string) {
+  const accepted: { readonly name: string; readonly atMs: number }[] = []
+  let ending = false
+  const write = async (): Promise<void> => {
+    for (let n = 0; !ending; n++) {
+      const name = `${prefix}-${n}`
+      const answer = await api(through[n % through.length]!, 'POST', '/projects', { name }).catch(() => null)
+      if (answer === null) await sleep(10)
+      else accepted.push({ name, atMs: performance.now() })
+    }
+  }
+  const writing = write()
+  const stop = async () => {
+    ending = true
+    await writing
+  }
+  return { accepted, stop }
+}
+
+test('any of them answers, and shows at once what was written through another; each says what it is', async () => {
+  const leader = await leaderOf(planes)
+  for (const follower of others(leader, planes))
+    expect(await readyOf(follower)).toMatch(new RegExp(`^200 ok: follows .* ${leader.peer}$`))
+  // As the page shows it.
+  const asked = documentedCommands('postgresql.md').find(({ command }) => command.endsWith('/readyz'))
+  expect(asked?.printed).toEqual(['ok: follows cp1-5f0c44aa https://cp1.example:9133'])
+  const [follower] = others(leader, planes)
+  expect(await must(['bash', '-c', asked!.command.replace('9134', String(follower!.process.statusPort))])).toMatch(
+    /^ok: follows [\w.-]+-[0-9a-f]{8} https:\/\/\S+\n$/,
+  )
+  for (let n = 0; n < 30; n++) {
+    await api(planes[n % COUNT]!, 'POST', '/projects', { name: `p${n}` })
+    expect(await names(planes[(n + 1) % COUNT]!)).toContain(`p${n}`)
+  }
+})
+
+test('a node reports to the one that leads, whichever was asked for the load balancer', async () => {
+  const leader = await leaderOf(planes)
+  const [follower] = others(leader, planes)
+  await startAgent(follower!)
+  await createLoadBalancer(follower!)
+  await Promise.all(planes.map((plane) => active(plane, 'the load balancer to be active')))
+  expect(node.take().at(-1)).toBe('announce 192.0.2.10')
+})
+
+test('kill -9 of the leader: another leads, what was acknowledged is there, watches go on, and nothing moves on the node', async () => {
+  const leader = await leaderOf(planes)
+  const living = others(leader, planes)
+  const { revision } = await api<{ revision: string }>(living[0]!, 'GET', '/projects')
+  const watched = new AbortController()
+  const watchedAt = (from: string) =>
+    fetch(`${living[0]!.process.address}/api/v1/projects?watch=1&from=${encodeURIComponent(from)}`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: watched.signal,
+    })
+  const watch = await watchedAt(revision)
+  expect(watch.status).toBe(200)
+  const ended = watch.text().then(
+    () => 'ended',
+    () => 'broken',
+  )
+
+  const { accepted, stop } = startWriting(living, 'killed')
+  await expect.poll(() => accepted.length).toBeGreaterThan(5)
+  await leader.process.kill()
+  const killedMs = performance.now()
+  const isAfter = ({ atMs }: { readonly atMs: number }) => atMs > killedMs
+  // An answer may still have been under way.
+  await expect.poll(() => accepted.filter(isAfter).length, { timeout: LONG_MS }).toBeGreaterThan(5)
+  await stop()
+  planes = living
+  const after = await leaderOf(planes)
+  for (const plane of planes)
+    expect(await names(plane)).toEqual(expect.arrayContaining(accepted.map(({ name }) => name)))
+
+  expect(await ended).toMatch(/ended|broken/)
+  const again = await watchedAt(revision)
+  const reader = again.body!.getReader()
+  let text = ''
+  while (!accepted.every(({ name }) => text.includes(`"${name}"`)))
+    text += Buffer.from((await reader.read()).value ?? []).toString()
+  watched.abort()
+
+  await Promise.all(planes.map((plane) => active(plane, 'the load balancer to be active again')))
+  expect(node.take()).toEqual([])
+  const times = accepted.map(({ atMs }) => atMs)
+  const gapMs = Math.max(...times.slice(1).map((atMs, n) => atMs - times[n]!))
+  recordFault({
+    fault: 'kill -9 of the leading one of three control planes on PostgreSQL',
+    outcome: `another leads; of ${accepted.length} acknowledged writes none is missing, and nothing moved on the node`,
+    figure: `no write accepted for ${(gapMs / 1000).toFixed(2)} s`,
+  })
+  expect(after).not.toBe(leader)
+}, 180_000)
+
+test('a leader that is cut off from PostgreSQL: its writes are refused, another leads, and the agent follows that one', async () => {
+  const leader = await leaderOf(planes)
+  const [other] = others(leader, planes)
+  leader.database.cut()
+  const outcome = (asked: Promise<unknown>) =>
+    asked.then(
+      () => 'done',
+      (error: unknown) => String(error),
+    )
+  const late = outcome(api(leader, 'POST', '/projects', { name: 'late' }))
+  await leaderOf([other!])
+  await active(other!, 'the load balancer to be active')
+  // It knows that it leads no longer, and answers for nobody.
+  await waitFor(async () => (await readyOf(leader)).startsWith('503'), { what: 'it to be unready', timeoutMs: LONG_MS })
+  expect(await outcome(api(leader, 'GET', '/projects'))).toMatch(/ 503 /)
+  expect(await outcome(api(leader, 'POST', '/projects', { name: 'later' }))).toMatch(/ 503 /)
+  expect(await names(other!)).not.toContain('late')
+
+  leader.database.mend()
+  await waitFor(async () => (await readyOf(leader)).includes('ok: follows'), {
+    what: 'it to follow',
+    timeoutMs: LONG_MS,
+  })
+  expect(await late).toMatch(/ 50[23] /)
+  await api(leader, 'POST', '/projects', { name: 'as-follower' })
+  const now = await names(other!)
+  expect(now).toContain('as-follower')
+  for (const name of ['late', 'later']) expect(now).not.toContain(name)
+  expect(node.take()).toEqual([])
+  recordFault({
+    fault: 'the leading control plane is cut off from PostgreSQL',
+    outcome: 'its writes are refused, another leads, and the agent follows that one',
+    figure: '0 late writes stored, 0 changes of the node',
+  })
+}, 180_000)
+
+test('what a process of several needs besides its address is asked for', () => {
+  const check = (...set: string[]) => checkPeers(loadConfig(controlPlaneConfig, { set }).config)
+  const url = 'peers.url=https://cp1.example:9133'
+  expect(() => check(url)).toThrow('peers.url: needs store.engine postgres, and it is sqlite')
+  const engine = ['store.engine=postgres', 'store.postgres.servers=[db.example]']
+  expect(() => check(url, ...engine)).toThrow('peers.url: needs api.publicUrl')
+  check(url, ...engine, 'api.publicUrl=https://spout.example')
+  for (const wrong of ['http://cp1:1', 'https://cp1', 'https://cp1:9133/x', 'https://u@cp1:9133'])
+    expect(() => check(`peers.url=${wrong}`)).toThrow('is not like https://cp1.example:9133')
+})

@@ -1,0 +1,28 @@
+import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { SpoutError } from '@spout/model'
+import { problemOf } from '../http/problem.ts'
+
+/** What a client may do: nothing was done yet, or nobody knows. */
+type Attempt = 'not-begun' | 'unknown'
+
+/** Answers 503, or 502 if the request may have been carried out. Cuts an answer off that has begun. */
+export function answerUnavailable(response: ServerResponse, reason: string, attempt: Attempt = 'not-begun'): void {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const requestId = `req-${randomUUID()}`
+  const error = new SpoutError('Unavailable', { what: 'The control plane', reason })
+  const unknown = { status: 502, title: 'Bad Gateway' }
+  const problem = { ...problemOf(error, requestId), ...(attempt === 'unknown' && unknown) }
+  const body = JSON.stringify(problem)
+  response.writeHead(problem.status, {
+    'content-type': 'application/problem+json',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'retry-after': '1',
+    'x-openstack-request-id': requestId,
+  })
+  response.end(body)
+}
