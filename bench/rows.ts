@@ -2,6 +2,7 @@
 export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   'api-memory': ['api-memory'],
   'bulk-load': ['bulk-load'],
+  'control-plane-failover': ['control-plane-failover'],
   'create-to-first-byte': ['create-to-first-byte'],
   'failover-bgp': ['failover-bgp-default', 'failover-bgp-fast'],
   'failover-false-moves': ['false-moves'],
