@@ -38,8 +38,10 @@ const onACluster = (kind: 'contract' | 'lab'): string[] => [
   `packages/connector/src/certificates/**/*.${kind}.test.ts`,
   `packages/kubernetes-manifests/src/**/*.${kind}.test.ts`,
   `packages/kube/src/**/*.${kind}.test.ts`,
+  `packages/store/src/kubernetes/**/*.${kind}.test.ts`,
   `packages/testkit/src/kubernetes/**/*.${kind}.test.ts`,
   `apps/connector/src/**/*.${kind}.test.ts`,
+  `apps/control-plane/src/cluster/**/*.${kind}.test.ts`,
   ...(kind === 'contract'
     ? [
         'apps/cli/src/commands/{explain/explain-service,imports/import-ingress-nginx,imports/import-metallb}.contract.test.ts',

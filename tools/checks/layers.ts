@@ -36,7 +36,7 @@ const isIntent = (name: string): boolean => name.startsWith('intent-')
 const layerOf = (name: string): number | undefined => (isIntent(name) ? INTENT_LAYER : LAYERS[name])
 
 /** Pairs within a layer that may import, left from right. */
-const SIBLINGS: ReadonlySet<string> = new Set(['sys<-runtime'])
+const SIBLINGS: ReadonlySet<string> = new Set(['sys<-runtime', 'store<-kube'])
 /** Packages that the agent must not load, directly or indirectly, to stay small. It loads no intent either. */
 const AGENT_NEVER = [
   'server',

@@ -67,7 +67,7 @@ export async function startControlPlane(
   mkdirSync(config.stateDirectory, { recursive: true, mode: 0o700 })
   const around: Surroundings = { clock: given.clock ?? systemClock, log }
   const { clock } = around
-  const model = await openModelStore(config, given.store ?? (await openStore(config)), log)
+  const model = await openModelStore(config, given.store ?? (await openStore(config, environment)), log)
   const { store } = model
   const home = await openHome(config, environment, around)
   const authenticator = createAuthenticator(config, model, home, around)

@@ -49,7 +49,11 @@ export async function openModelStore(config: ControlPlaneConfig, opened: Store, 
  * The store that the configuration names.
  * @throws SpoutError StoreUnavailable
  */
-export async function openStore({ store, stateDirectory }: ControlPlaneConfig): Promise<Store> {
+export async function openStore(
+  config: ControlPlaneConfig,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Store> {
+  const { store, stateDirectory } = config
   switch (store.engine) {
     case 'memory':
       return new MemoryStore()
@@ -59,6 +63,10 @@ export async function openStore({ store, stateDirectory }: ControlPlaneConfig): 
       // Its client is loaded only where it is used.
       const { PostgresStore } = await import('@spout/store/postgres')
       return PostgresStore.open({ database: postgresSettings(store) })
+    }
+    case 'kubernetes': {
+      const { openClusterStore } = await import('./cluster/cluster-store.ts')
+      return openClusterStore(config, environment)
     }
   }
 }

@@ -1,9 +1,9 @@
-import { AccessError, type ClusterAccess, inClusterAccess, reviewToken, Transport } from '@spout/kube'
+import { reviewToken, Transport } from '@spout/kube'
 import type { Clock, Component, Logger } from '@spout/runtime'
-import { ConfigError } from '@spout/runtime/config'
 import { ServiceAccounts } from '@spout/server'
 import type { ControlPlaneConfig } from '../config.ts'
 import { AuthorityPublisher, type AuthorityPublisherOptions } from './authority-publisher.ts'
+import { podAccess } from './pod-access.ts'
 
 /** The API server of the cluster that this process runs in, and which of its service accounts we know. */
 export interface HomeCluster {
@@ -21,7 +21,8 @@ export async function openHomeCluster(
   environment: Readonly<Record<string, string | undefined>>,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
 ): Promise<HomeCluster> {
-  const transport = new Transport({ access: await accessOf(environment), userAgent: 'spout-control-plane' })
+  const access = await podAccess(environment, 'kubernetes.enabled')
+  const transport = new Transport({ access, userAgent: 'spout-control-plane' })
   const { audience, accounts, agents } = kubernetes
   const serviceAccounts = new ServiceAccounts({
     review: (token) => reviewToken(transport, { token, audience, deadlineMs: REVIEW_DEADLINE_MS }),
@@ -34,15 +35,5 @@ export async function openHomeCluster(
     serviceAccounts,
     authorityPublisher: (options) => new AuthorityPublisher({ transport, ...options }),
     close: () => transport.close(),
-  }
-}
-
-async function accessOf(environment: Readonly<Record<string, string | undefined>>): Promise<ClusterAccess> {
-  const [host, port] = [environment['KUBERNETES_SERVICE_HOST'], environment['KUBERNETES_SERVICE_PORT']]
-  try {
-    return await inClusterAccess({ host, port })
-  } catch (error) {
-    if (!(error instanceof AccessError)) throw error
-    throw new ConfigError(`kubernetes.enabled: ${error.message}`)
   }
 }

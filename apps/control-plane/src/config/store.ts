@@ -45,10 +45,33 @@ const postgres = section({
       'is off, and a server is another machine: all that is stored would be readable on the way; use it, or set store.postgres.plainBeyondLoopback',
   })
 
+const dnsLabel = (most: number) =>
+  z.string().regex(new RegExp(`^[a-z0-9]([-a-z0-9]{0,${most - 2}}[a-z0-9])?$`), 'is no name of a Kubernetes object')
+
+const kubernetes = section({
+  /** The namespace of the records. Empty: that of the pod, or of the kubeconfig. */
+  namespace: dnsLabel(63).or(z.literal('')).default(''),
+  /** The records' names begin with it, so that a namespace can hold several stores. */
+  name: dnsLabel(40).default('spout'),
+  /** How to reach the API server. Empty: with the service account of the pod. */
+  kubeconfigFile: z.string().default(''),
+  /**
+   * An existing Secret of that namespace, for the keys and the first password that are else in the state directory alone.
+   * The first start fills it. Empty: none.
+   */
+  keysSecret: z
+    .string()
+    .regex(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/, 'is no name of a Kubernetes object')
+    .or(z.literal(''))
+    .default(''),
+})
+
 export const storeSection = section({
-  engine: z.enum(['sqlite', 'postgres', 'memory']).default('sqlite'),
+  engine: z.enum(['sqlite', 'postgres', 'kubernetes', 'memory']).default('sqlite'),
   /** The database of the engine `postgres`. */
   postgres: postgres.prefault({}),
+  /** Where the records of the engine `kubernetes` are. */
+  kubernetes: kubernetes.prefault({}),
 })
   .refine(({ engine, postgres: { servers } }) => engine !== 'postgres' || servers.length > 0, {
     path: ['postgres', 'servers'],

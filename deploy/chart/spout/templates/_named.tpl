@@ -7,7 +7,7 @@
 
 {{/* The volume of the control plane's store. */}}
 {{- define "spout.store" -}}
-{{- if .Values.store.volume.enabled }}
+{{- if and (eq .Values.store.kind "volume") .Values.store.volume.enabled }}
 {{- dict "name" "state" "persistentVolumeClaim" (dict "claimName" (default "control-plane" .Values.store.volume.existingClaim)) | toJson }}
 {{- else }}
 {{- dict "name" "state" "emptyDir" (dict) | toJson }}

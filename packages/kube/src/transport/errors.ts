@@ -39,12 +39,20 @@ export type UnreachableReason =
 export class KubeUnreachable extends Error {
   override readonly name = 'KubeUnreachable'
   readonly reason: UnreachableReason
+  /** Such as the code of a system call, `ECONNREFUSED`; may be empty. */
+  readonly detail: string
 
   constructor(what: string, reason: UnreachableReason, detail: string) {
     super(`${what}: ${reason}${detail === '' ? '' : `: ${detail}`}`)
     this.reason = reason
+    this.detail = detail
   }
 }
+
+const NOT_CONNECTED = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'])
+/** There was no connection, so the server has not got the request. */
+export const isUnsent = (error: unknown): error is KubeUnreachable =>
+  error instanceof KubeUnreachable && error.reason === 'connection' && NOT_CONNECTED.has(error.detail)
 
 const isStatus = (error: unknown, status: number): error is KubeError =>
   error instanceof KubeError && error.status === status

@@ -64,6 +64,18 @@ const rendered = async (...words: readonly string[]) =>
 const file = (name: string): string => readFileSync(path.join(DEPLOY, 'kubernetes', name), 'utf8')
 
 describe('helm template', () => {
+  it('with the store in the cluster has the objects of control-plane-store.yaml too, and no claim', async () => {
+    const found = byKey(await rendered('--set', 'store.kind=cluster'))
+    for (const object of objectsOf(file('control-plane-store.yaml')))
+      expect(comparable(found.get(keyOf(object))!)).toEqual(comparable(object))
+    expect([...found.keys()].filter((key) => key.startsWith('PersistentVolumeClaim'))).toEqual([])
+    const settings = found.get('ConfigMap spout/control-plane')?.data?.['control-plane.yaml'] ?? ''
+    expect(parse(settings)).toMatchObject({
+      store: { engine: 'kubernetes', kubernetes: { keysSecret: 'control-plane-keys' } },
+      kubernetes: { enabled: true },
+    })
+  })
+
   it('prints the objects of spout.yaml, but for the namespace, which Helm makes', async () => {
     const expected = byKey(objectsOf(file('spout.yaml')).filter(({ kind }) => kind !== 'Namespace'))
     const found = byKey(await rendered())
@@ -144,6 +156,7 @@ describe('helm template', () => {
       const { volumes } = (spec as { template: { spec: { volumes: readonly { name: string }[] } } }).template.spec
       return [volumes.filter(({ name }) => name === 'state'), found.has('PersistentVolumeClaim spout/control-plane')]
     }
+    expect(await volume('store.kind=cluster')).toEqual([[{ name: 'state', emptyDir: {} }], false])
     expect(await volume('store.volume.enabled=false')).toEqual([[{ name: 'state', emptyDir: {} }], false])
     expect(await volume('store.volume.existingClaim=mine')).toEqual([
       [{ name: 'state', persistentVolumeClaim: { claimName: 'mine' } }],
@@ -168,6 +181,8 @@ const WRONG = [
   ['agent.tolerations[0].effect=Never', '/agent/tolerations/0/effect'],
   ['managementCidrs={10.0.0.0}', '/managementCidrs/0'],
   ['store.volume.size=lots', '/store/volume/size'],
+  ['store.kind=etcd', '/store/kind'],
+  ['store.kind=cluster,store.volume.existingClaim=mine', 'store.volume.existingClaim: is not used'],
   ['monitoring.podMonitor.enabled=true', 'no matches for kind "PodMonitor"'],
 ] as const
 

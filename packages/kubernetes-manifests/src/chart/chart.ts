@@ -1,5 +1,6 @@
 import { customResourceDefinitions } from '@spout/custom-resources'
-import { crdYaml } from '@spout/kube'
+import { crdYaml, customResourceDefinition } from '@spout/kube'
+import { storeRecordCrd } from '@spout/store/kubernetes'
 import { GENERATED } from '../generated.ts'
 import { ENDPOINT_SLICE_POLICY } from '../in-cluster/endpoint-slice-policy.ts'
 import { CONFIG_MAPS, INSTALLED_ACCESS } from '../in-cluster/installation.ts'
@@ -8,8 +9,9 @@ import { NETWORK_POLICIES } from '../in-cluster/network-policies.ts'
 import { WORKLOADS } from '../in-cluster/workloads.ts'
 import { monitoringFiles } from '../monitoring/files.ts'
 import { objectYaml } from '../object-yaml.ts'
-import { ACCESS, accessYaml } from '../rbac/manifests.ts'
+import { ACCESS, accessYaml, STORE_ACCESS } from '../rbac/manifests.ts'
 import { CHECKS, CRDS, NAMED, NOTES } from './fixed-templates.ts'
+import { STORE_IN_CLUSTER } from './holes.ts'
 import { MONITORING_TEMPLATES } from './monitoring-templates.ts'
 import { inAnyNamespace, templateOf } from './templates.ts'
 import { valuesSchema, valuesYaml } from './values-files.ts'
@@ -35,12 +37,8 @@ const ABOUT = {
  */
 export function chartFiles(): Readonly<Record<string, string>> {
   const crds = customResourceDefinitions().map((definition) => {
-    const { metadata } = definition
-    const kept = { ...metadata, annotations: { 'helm.sh/resource-policy': 'keep' } }
-    return [
-      `files/crds/${metadata.name.split('.')[0]}.yaml`,
-      `${GENERATED}${crdYaml({ ...definition, metadata: kept })}`,
-    ]
+    const { name } = definition.metadata
+    return [`files/crds/${name.split('.')[0]}.yaml`, `${GENERATED}${crdYaml(kept(definition))}`]
   })
   return {
     'Chart.yaml': `${GENERATED}${objectYaml(ABOUT)}`,
@@ -67,6 +65,7 @@ function templates(): Readonly<Record<string, string>> {
       '.Values.gatewayApi',
       inAnyNamespace(accessYaml(ACCESS['connector-gateways-access'] ?? [])),
     ),
+    store: onlyIf(STORE_IN_CLUSTER, inAnyNamespace(storeYaml())),
     policies: inAnyNamespace([...ENDPOINT_SLICE_POLICY, ...NETWORK_POLICIES].map(objectYaml).join('---\n')),
     checks: CHECKS,
     crds: CRDS,
@@ -81,6 +80,19 @@ function templates(): Readonly<Record<string, string>> {
   }
 }
 
-const CLAIM_WANTED = 'and .Values.store.volume.enabled (not .Values.store.volume.existingClaim)'
+/** The kind of the store's records, the Secret for the keys, and the rights to both. */
+function storeYaml(): string {
+  const access = STORE_ACCESS.map((object) => (object.kind === 'Secret' ? kept(object) : object))
+  return [crdYaml(kept(customResourceDefinition(storeRecordCrd))), accessYaml(access)].join('---\n')
+}
+
+/** The object as one that outlives the release. */
+const kept = <T extends { readonly metadata: object }>(object: T): T => ({
+  ...object,
+  metadata: { ...object.metadata, annotations: { 'helm.sh/resource-policy': 'keep' } },
+})
+
+const CLAIM_WANTED =
+  'and (eq .Values.store.kind "volume") .Values.store.volume.enabled (not .Values.store.volume.existingClaim)'
 const onlyIf = (condition: string | null, template: string): string =>
   condition === null ? template : `{{- if ${condition} }}\n${template}{{- end }}\n`

@@ -10,7 +10,7 @@ export const NAMED = `{{/* The routers of all links, which are the pods' next ho
 
 {{/* The volume of the control plane's store. */}}
 {{- define "spout.store" -}}
-{{- if .Values.store.volume.enabled }}
+{{- if and (eq .Values.store.kind "volume") .Values.store.volume.enabled }}
 {{- dict "name" "state" "persistentVolumeClaim" (dict "claimName" (default "control-plane" .Values.store.volume.existingClaim)) | toJson }}
 {{- else }}
 {{- dict "name" "state" "emptyDir" (dict) | toJson }}
@@ -27,6 +27,9 @@ export const CHECKS = `{{- if and (eq .Values.announcer "bgp") (not .Values.loca
 {{- end }}
 {{- if gt (int64 .Values.checks.ownShare) (int64 .Values.checks.mostOfProject) }}
 {{- fail "checks.ownShare: is more than checks.mostOfProject, of which it is a part" }}
+{{- end }}
+{{- if and (eq .Values.store.kind "cluster") .Values.store.volume.existingClaim }}
+{{- fail "store.volume.existingClaim: is not used with store.kind cluster" }}
 {{- end }}
 {{- if and .Values.store.volume.existingClaim (not .Values.store.volume.enabled) }}
 {{- fail "store.volume.existingClaim: is not used while store.volume.enabled is false" }}
@@ -51,7 +54,7 @@ export const NOTES = `Spout {{ .Chart.AppVersion }} is in namespace {{ .Release.
 1. Wait for its pods. The others start once the control plane has written its authority:
 
    kubectl --namespace {{ .Release.Namespace }} rollout status deployment/control-plane daemonset/agent
-{{- if .Values.store.volume.enabled }}
+{{- if and (eq .Values.store.kind "volume") .Values.store.volume.enabled }}
 
    A control plane that stays Pending has no volume: see the events of PersistentVolumeClaim {{ default "control-plane" .Values.store.volume.existingClaim }}.
 {{- end }}
@@ -77,7 +80,7 @@ export const NOTES = `Spout {{ .Chart.AppVersion }} is in namespace {{ .Release.
 4. Metrics are off until there is a token for them:
 
    kubectl --namespace {{ .Release.Namespace }} create secret generic status-token --from-literal=token="$(openssl rand -hex 24)"
-{{- if not .Values.store.volume.enabled }}
+{{- if and (eq .Values.store.kind "volume") (not .Values.store.volume.enabled) }}
 
 Warning: the store is on no volume. When the pod of the control plane goes, run:
 

@@ -1,3 +1,5 @@
+import { KEYS_SECRET } from '../rbac/roles.ts'
+
 /** A place in an object of the installation that a value of the chart fills. */
 export interface Hole {
   /** `Kind/name` of the object. */
@@ -17,6 +19,9 @@ export interface Filling {
   /** A template expression: while it is empty or 0, the field is left out. */
   readonly unlessEmpty?: string
 }
+
+/** Whether the store is in the API of the cluster. */
+export const STORE_IN_CLUSTER = '(eq .Values.store.kind "cluster")'
 
 const POD = ['spec', 'template', 'spec'] as const
 const PROGRAMS = {
@@ -95,6 +100,12 @@ export const FILLINGS: readonly Filling[] = [
     unlessEmpty: '.Values.localAs',
   },
   { object: 'Deployment/control-plane', at: [...POD, 'volumes', 2], put: '{{ include "spout.store" . }}' },
+  {
+    object: 'ConfigMap/control-plane',
+    at: ['data', 'control-plane.yaml', 'store'],
+    put: `{{ dict "engine" "kubernetes" "kubernetes" (dict "keysSecret" "${KEYS_SECRET}") | toJson }}`,
+    unlessEmpty: STORE_IN_CLUSTER,
+  },
   // The store outlives the release, as it outlives the pod.
   { object: CLAIM, at: ['metadata', 'annotations', 'helm.sh/resource-policy'], put: 'keep' },
   {

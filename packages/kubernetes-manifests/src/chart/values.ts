@@ -211,6 +211,13 @@ const nodes = object({
   .describe('What of Kubernetes takes a node out of use.')
 
 const store = object({
+  kind: z
+    .enum(['volume', 'cluster'])
+    .default('volume')
+    .describe(
+      'volume: a file on a volume. cluster: objects in the API of the cluster, and keys in a Secret: nothing to provision.\n' +
+        'What etcd then holds: docs/store-in-the-cluster.md. A store is not moved from one to the other.',
+    ),
   volume: object({
     enabled: z
       .boolean()
@@ -227,9 +234,7 @@ const store = object({
   }).prefault({}),
 })
   .prefault({})
-  .describe(
-    "The control plane's store, a file on a volume. Helm keeps the volume's claim when the release is uninstalled.",
-  )
+  .describe("The control plane's store. Helm keeps it, on a volume or in the cluster, when the release is uninstalled.")
 
 const monitoring = object({
   podMonitor: object({

@@ -8,7 +8,9 @@ import {
   CONNECTOR_LOAD_BALANCER_RULES,
   CONNECTOR_NAMESPACE_RULES,
   CONNECTOR_RULES,
+  KEYS_SECRET,
   type PolicyRule,
+  STORE_RULES,
   VIEW_RULES,
 } from './roles.ts'
 
@@ -21,6 +23,7 @@ export interface RbacObject {
     readonly name: string
     readonly namespace?: string
     readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
   }
   readonly rules?: readonly PolicyRule[]
   readonly roleRef?: object
@@ -103,6 +106,13 @@ export const ACCESS: Readonly<Record<string, readonly RbacObject[]>> = {
     },
   ],
 }
+
+/** The rights of a control plane whose store is in the API of the cluster. */
+export const STORE_ACCESS: readonly RbacObject[] = [
+  // Without data, so that applying it again keeps what the control plane has written.
+  { apiVersion: 'v1', kind: 'Secret', metadata: { name: KEYS_SECRET, namespace: NAMESPACE } },
+  ...role('Role', 'spout-store', STORE_RULES, 'control-plane'),
+]
 
 /** The object without the reasons, which become comments in the file. */
 export const withoutReasons = (object: RbacObject): RbacObject & { rules?: readonly object[] } => ({

@@ -1,4 +1,5 @@
 import { CONFIGURATION_DRAFTS, CRD_DRAFTS, GROUP } from '@spout/custom-resources'
+import { STORE_RECORDS } from '@spout/store/kubernetes'
 
 /** rbac.authorization.k8s.io/v1 PolicyRule with the reason for it. */
 export interface PolicyRule {
@@ -16,6 +17,26 @@ const CLUSTER_UID: PolicyRule = {
   resourceNames: ['kube-system'],
   verbs: ['get'],
 }
+
+/** The Secret for the control plane's keys. */
+export const KEYS_SECRET = 'control-plane-keys'
+
+/** The store in the API of the cluster. No name can be given to what is created, so the namespace is the limit. */
+export const STORE_RULES: readonly PolicyRule[] = [
+  {
+    why: 'Everything that is stored.',
+    apiGroups: [STORE_RECORDS.apiVersion.split('/')[0]!],
+    resources: [STORE_RECORDS.plural],
+    verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'],
+  },
+  {
+    why: 'Keys that several control planes have, and that outlive a state directory. It may touch no other Secret.',
+    apiGroups: [''],
+    resources: ['secrets'],
+    resourceNames: [KEYS_SECRET],
+    verbs: ['get', 'update'],
+  },
+]
 
 /** Balances Services: `packages/intents/service` in `apps/connector`. */
 export const CONNECTOR_RULES: readonly PolicyRule[] = [

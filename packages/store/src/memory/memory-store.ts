@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '@spout/runtime'
 import { ChangeLog, type LoggedWrite, type Retention } from '../change-log.ts'
 import type { Lease } from '../leases/leases.ts'
 import { LocalLeases } from '../leases/local-leases.ts'
+import { type ObjectRow, ObjectRows } from '../object-rows.ts'
 import { checkCondition, type PlannedWrite, planWrite, planWrites } from '../planned-write.ts'
 import { formatRevision, parseRevision } from '../revision.ts'
 import type {
@@ -31,11 +32,6 @@ export interface MemoryStoreOptions {
   readonly clock?: Clock
 }
 
-interface Row extends LoggedWrite {
-  readonly text: string
-  readonly sequence: number
-}
-
 const keyOf = ({ kind, id }: Ref): string => `${kind} ${id}`
 
 /** A store in memory, for tests and tools. It behaves like the durable ones, but nothing outlives it. */
@@ -45,7 +41,7 @@ export class MemoryStore implements Store {
   readonly #log: ChangeLog
   readonly #watches: Watches
   readonly #known = new KnownValues()
-  readonly #rows = new Map<string, Row>()
+  readonly #rows = new ObjectRows()
   #closed = false
 
   constructor({ retention, bookmarkIntervalMs, clock = systemClock }: MemoryStoreOptions = {}) {
@@ -56,16 +52,13 @@ export class MemoryStore implements Store {
 
   async get(kind: string, id: string): Promise<Stored | null> {
     this.#assertOpen()
-    const row = this.#rows.get(keyOf({ kind, id }))
-    return row === undefined ? null : this.#stored(row)
+    const row = this.#rows.find({ kind, id })
+    return row === null ? null : this.#stored(row)
   }
 
   async list(kind: string, { scope }: { readonly scope?: string | null } = {}): Promise<ListResult> {
     this.#assertOpen()
-    const rows = [...this.#rows.values()].filter(
-      (row) => row.kind === kind && (scope === undefined || row.scope === scope),
-    )
-    rows.sort((a, b) => (a.id < b.id ? -1 : 1))
+    const rows = this.#rows.of(kind, scope)
     return { items: rows.map((row) => this.#stored(row)), revision: this.#revision(this.#log.head) }
   }
 
@@ -118,11 +111,11 @@ export class MemoryStore implements Store {
     const loss = this.leases.lossOf(lease)
     if (loss !== null) throw loss
     const sequence = this.#log.head + 1
-    const staged = new Map<string, Row | null>()
+    const staged = new Map<string, ObjectRow | null>()
     const logged = writes.map((write): LoggedWrite => {
       const key = keyOf(write)
       const change = staged.get(key)
-      const present = change === undefined ? (this.#rows.get(key) ?? null) : change
+      const present = change === undefined ? this.#rows.find(write) : change
       checkCondition(write, present?.sequence ?? null)
       const { kind, id, text } = write
       if (text === null) {
@@ -133,15 +126,13 @@ export class MemoryStore implements Store {
       staged.set(key, row)
       return write.value === undefined ? row : { ...row, value: write.value }
     })
-    for (const [key, row] of staged) {
-      if (row === null) this.#rows.delete(key)
-      else this.#rows.set(key, row)
-    }
-    this.#log.append({ sequence, writes: logged })
+    const commit = { sequence, writes: logged }
+    this.#rows.apply(commit)
+    this.#log.append(commit)
     this.#watches.notify()
   }
 
-  #stored({ kind, id, scope, sequence, text }: Row): Stored {
+  #stored({ kind, id, scope, sequence, text }: ObjectRow): Stored {
     return { kind, id, revision: this.#revision(sequence), scope, value: JSON.parse(text) }
   }
 

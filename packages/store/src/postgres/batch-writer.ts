@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { SpoutError } from '@spout/model'
-import type { Retention } from '../change-log.ts'
-import type { Lease } from '../leases/leases.ts'
 import {
   type BatchPlan,
   type LogEnd,
@@ -10,7 +8,10 @@ import {
   type Present,
   planBatch,
   refsToKnow,
-} from './batch-plan.ts'
+} from '../batch-plan.ts'
+import type { Retention } from '../change-log.ts'
+import type { Lease } from '../leases/leases.ts'
+import { refused } from '../refused.ts'
 import type { Connection } from './connection.ts'
 import { isOutOfResources, isReadOnly, isRefusal, reasonOf } from './postgres-error.ts'
 import type { Session } from './session.ts'
@@ -236,6 +237,3 @@ const lossesBy =
     const now = row?.holder ?? null
     return new SpoutError('LeaseLost', { lease: name, reason: now === null ? 'it was given up' : `${now} has it` })
   }
-
-export const refused = (reason: string, cause?: unknown): SpoutError =>
-  new SpoutError('StoreUnavailable', { reason }, { cause })

@@ -1,8 +1,8 @@
 import { SpoutError } from '@spout/model'
 import { ChangeLog, type LoggedCommit, type LogReader, type OlderLog, type Retention } from '../change-log.ts'
 import { formatRevision } from '../revision.ts'
+import { SharedQuestion } from '../shared-question.ts'
 import type { DatabaseReader, LogEnds } from './database-reader.ts'
-import { SharedQuestion } from './shared-question.ts'
 
 /** Recent commits that are kept in memory, so that a watch that keeps up asks nothing of the server. */
 const WARM: Retention = { changes: 4096, bytes: 16 * 1024 * 1024 }

@@ -1,5 +1,5 @@
 import type { Lease, LeaseClaim, Leases } from '../leases/leases.ts'
-import { refused } from './batch-writer.ts'
+import { refused } from '../refused.ts'
 import type { Connection } from './connection.ts'
 import { reasonOf } from './postgres-error.ts'
 import type { Statement } from './session.ts'

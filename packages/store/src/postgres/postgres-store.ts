@@ -1,8 +1,11 @@
 import { SpoutError } from '@spout/model'
+import type { PendingCommit } from '../batch-plan.ts'
 import type { Retention } from '../change-log.ts'
 import { GroupCommit, type Settled } from '../group-commit.ts'
 import { planWrite, planWrites } from '../planned-write.ts'
+import { refused } from '../refused.ts'
 import { formatRevision, parseRevision } from '../revision.ts'
+import { SharedQuestion } from '../shared-question.ts'
 import type {
   Change,
   CommitOptions,
@@ -17,8 +20,7 @@ import type {
 } from '../store.ts'
 import { KnownValues } from '../values/known-values.ts'
 import { Watches } from '../watches.ts'
-import type { PendingCommit } from './batch-plan.ts'
-import { BatchWriter, refused } from './batch-writer.ts'
+import { BatchWriter } from './batch-writer.ts'
 import { Connection } from './connection.ts'
 import { DatabaseReader, endsOf, type LogEnds, type ObjectRow } from './database-reader.ts'
 import { FollowedLog } from './followed-log.ts'
@@ -27,7 +29,6 @@ import { PostgresLeases } from './postgres-leases.ts'
 import { checkServer, prepareSchema } from './schema.ts'
 import type { Session } from './session.ts'
 import type { PostgresSettings } from './settings.ts'
-import { SharedQuestion } from './shared-question.ts'
 import { SQL } from './statements.ts'
 
 export interface PostgresStoreOptions {

@@ -1,5 +1,5 @@
+import type { BatchPlan } from '../batch-plan.ts'
 import type { Ref } from '../store.ts'
-import type { BatchPlan } from './batch-plan.ts'
 import type { Statement } from './session.ts'
 
 /** Only what this file makes itself may stand in a statement's text. */

@@ -1,9 +1,9 @@
 import { SpoutError } from '@spout/model'
-import type { LoggedCommit, LoggedWrite } from '../change-log.ts'
-import { conflictOf } from '../condition.ts'
-import type { Lease } from '../leases/leases.ts'
-import type { PlannedWrite } from '../planned-write.ts'
-import type { Ref } from '../store.ts'
+import type { LoggedCommit, LoggedWrite } from './change-log.ts'
+import { conflictOf } from './condition.ts'
+import type { Lease } from './leases/leases.ts'
+import type { PlannedWrite } from './planned-write.ts'
+import type { Ref } from './store.ts'
 
 /** A commit that waits to be stored. */
 export interface PendingCommit {
