@@ -38,8 +38,6 @@ function expectLines(found: readonly Shown[], lines: readonly string[]): void {
 const SYSCTLS = {
   'net.ipv4.ip_forward': '1',
   'net.ipv6.conf.all.forwarding': '1',
-  'net.ipv4.conf.all.arp_ignore': '0',
-  'net.ipv4.conf.fab0.arp_ignore': '1',
   'net.ipv6.conf.all.proxy_ndp': '0',
   'net.ipv6.conf.fab0.proxy_ndp': '1',
 }
@@ -54,9 +52,6 @@ test('sysctls', () => {
   expectLines(sysctls({ 'net.ipv4.ip_forward': '0', 'net.ipv6.conf.all.forwarding': '0' }, { namespace: 'fabric' }), [
     'ForwardingOff | - | net.ipv4.ip_forward is 0. | ip netns exec fabric sysctl -w net.ipv4.ip_forward=1',
     'Forwarding6Off | - | net.ipv6.conf.all.forwarding is 0. | ip netns exec fabric sysctl -w net.ipv6.conf.all.forwarding=1',
-  ])
-  expectLines(sysctls({ 'net.ipv4.conf.all.arp_ignore': '8' }), [
-    'ArpIgnored | fab0 | net.ipv4.conf.all.arp_ignore is 8. | sysctl -w net.ipv4.conf.all.arp_ignore=1',
   ])
   expectLines(sysctls({ 'net.ipv6.conf.fab0.proxy_ndp': '0' }), [
     'NeighbourProxyOff | fab0 | net.ipv6.conf.all.proxy_ndp is 0, net.ipv6.conf.fab0.proxy_ndp is 0. | sysctl -w net.ipv6.conf.fab0.proxy_ndp=1',

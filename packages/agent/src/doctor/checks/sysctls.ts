@@ -14,12 +14,6 @@ const FINDINGS = {
     why: 'The agent sets it when it starts; something has set it back. Answers to clients of IPv6 are not forwarded, and solicitations for IPv6 VIPs not answered.',
     fix: '`sysctl -w net.ipv6.conf.all.forwarding=1`',
   },
-  ArpIgnored: {
-    level: 'error',
-    what: '`arp_ignore` is 8 for the fabric interface',
-    why: 'The kernel answers no ARP request for its addresses: neighbours lose the VIPs, and the node itself, when their entries end.',
-    fix: '`sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.INTERFACE.arp_ignore=1`',
-  },
   NeighbourProxyOff: {
     level: 'error',
     what: '`proxy_ndp` is 0 for the fabric interface of a node that announces IPv6 VIPs of VRRP shards',
@@ -29,7 +23,7 @@ const FINDINGS = {
 } as const satisfies Catalogue
 
 export function judgeSysctls(reading: SysctlReading): readonly Found<keyof typeof FINDINGS>[] {
-  return [...forwarding(reading), ...arp(reading), ...neighbourProxy(reading)]
+  return [...forwarding(reading), ...neighbourProxy(reading)]
 }
 
 const values = (names: readonly string[], { values }: SysctlReading): string =>
@@ -48,18 +42,6 @@ function forwarding(reading: SysctlReading): readonly Found<'ForwardingOff' | 'F
   return [...off('ForwardingOff', 'net.ipv4.ip_forward'), ...off('Forwarding6Off', 'net.ipv6.conf.all.forwarding')]
 }
 
-/** The kernel takes the larger of both values. Smaller ones let it answer for VIPs, which are in the subnet of the node's address. */
-const ARP_SILENT = '8'
-
-function arp(reading: SysctlReading): readonly Found<'ArpIgnored'>[] {
-  const ignoring = ['all', reading.fabric]
-    .map((link) => ofLink('ipv4', link, 'arp_ignore'))
-    .filter((name) => reading.values[name] === ARP_SILENT)
-  if (ignoring.length === 0) return []
-  const message = `${values(ignoring, reading)}.`
-  return [{ code: 'ArpIgnored', subject: reading.fabric, message, fix: setting(ignoring, 1, reading) }]
-}
-
 /** One of both values is enough for the kernel. */
 function neighbourProxy(reading: SysctlReading): readonly Found<'NeighbourProxyOff'>[] {
   const names = ['all', reading.fabric].map((link) => ofLink('ipv6', link, 'proxy_ndp'))
@@ -73,5 +55,5 @@ export const sysctls = checkOf({
   catalogue: FINDINGS,
   read: readSysctls,
   judge: judgeSysctls,
-  right: () => 'Forwarding, and answers to ARP and neighbour discovery are as they must be.',
+  right: () => 'Forwarding, and answers to neighbour discovery, are as they must be.',
 })

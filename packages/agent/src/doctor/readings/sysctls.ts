@@ -21,7 +21,6 @@ export async function readSysctls({ config }: NodePlace): Promise<SysctlReading>
   const fabric = config.fabricInterface
   const names = [
     ...['net.ipv4.ip_forward', 'net.ipv6.conf.all.forwarding'],
-    ...['all', fabric].map((link) => ofLink('ipv4', link, 'arp_ignore')),
     ...['all', fabric].map((link) => ofLink('ipv6', link, 'proxy_ndp')),
   ]
   const printed = await runIn(namespace, ['sysctl', '-e', ...names])
