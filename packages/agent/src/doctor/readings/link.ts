@@ -16,7 +16,7 @@ export interface LinkReading {
   readonly answer: LinkAnswer | null
 }
 
-export type LinkAnswer =
+type LinkAnswer =
   /** `date`: the control plane's clock, to the second; null if the answer has none. */
   | { readonly outcome: 'answered'; readonly date: Date | null }
   /** The control plane has a certificate that the node's authority did not issue, or for another name. */

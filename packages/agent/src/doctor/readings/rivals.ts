@@ -11,7 +11,7 @@ export interface RivalsReading {
   readonly holders: readonly { readonly port: Port; readonly by: MachineProcess | null }[]
 }
 
-export interface Port {
+interface Port {
   readonly protocol: 'tcp' | 'udp'
   readonly number: number
   readonly what: string
