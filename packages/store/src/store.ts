@@ -79,7 +79,7 @@ export interface StoreHealth {
 
 /** How an engine keeps what is stored, as far as an upgrade and the way back depend on it. */
 export interface StoreFormat {
-  readonly engine: 'sqlite' | 'postgres'
+  readonly engine: 'sqlite' | 'postgres' | 'kubernetes'
   /** The version of its schema. */
   readonly version: number
   /** The oldest version whose programs can use it. */

@@ -60,7 +60,10 @@ export async function startPlaneOfSeveral({
   })
   const plane = { process, link: `https://127.0.0.1:${link}`, peer: `https://127.0.0.1:${peer}` }
   try {
-    await waitFor(async () => (await readyOf(plane)).startsWith('200'), { what: 'it to lead or follow', timeoutMs: 60_000 })
+    await waitFor(async () => (await readyOf(plane)).startsWith('200'), {
+      what: 'it to lead or follow',
+      timeoutMs: 60_000,
+    })
     return plane
   } catch (error) {
     await process[Symbol.asyncDispose]()

@@ -16,6 +16,7 @@ import type {
   Revision,
   Store,
   Stored,
+  StoreFormat,
   StoreHealth,
   WatchOptions,
   Write,
@@ -144,6 +145,17 @@ export class KubernetesStore implements Store {
   health(): StoreHealth {
     const reason = this.#closing === null ? this.#trouble : 'the store is closed'
     return { writable: reason === null, reason }
+  }
+
+  async format(): Promise<StoreFormat> {
+    this.#assertOpen()
+    try {
+      const root = await readRoot(this.#records)
+      if (root !== null) return { engine: 'kubernetes', ...root.format }
+    } catch (error) {
+      throw new SpoutError('Unavailable', { what: 'the store', reason: (error as Error).message }, { cause: error })
+    }
+    throw new SpoutError('Unavailable', { what: 'the store', reason: 'its root is gone' })
   }
 
   async get(kind: string, id: string): Promise<Stored | null> {

@@ -5,8 +5,18 @@ import type { Parts } from './parts.ts'
 import type { StoreRecord } from './record.ts'
 import { isTaken, type Records } from './records.ts'
 
+/** The version of what the records hold, and the oldest version whose programs can use it. */
+export interface RecordFormat {
+  readonly version: number
+  readonly usableFrom: number
+}
+
+/** What this program writes. */
+export const FORMAT: RecordFormat = { version: 1, usableFrom: 1 }
+
 /** Which store it is, and where its newest snapshot is. */
 export interface Root {
+  readonly format: RecordFormat
   readonly storeId: string
   /** How many places the log has. */
   readonly slots: number
@@ -20,8 +30,12 @@ export interface ReadRoot extends Root {
   readonly version: string
 }
 
+/** @throws Error: only a newer program can use the store */
 export async function rootOf({ metadata, spec }: StoreRecord): Promise<ReadRoot> {
   const root = (await unpacked(spec.data)) as Root
+  const { usableFrom } = root.format
+  if (usableFrom > FORMAT.version)
+    throw new Error(`its format is usable from version ${usableFrom} on, and this program knows ${FORMAT.version}`)
   return { ...root, number: spec.number, version: metadata.resourceVersion ?? '' }
 }
 
@@ -35,7 +49,7 @@ export async function readRoot(records: Records): Promise<ReadRoot | null> {
 export async function openRoot(records: Records, slots: number): Promise<ReadRoot> {
   const there = await readRoot(records)
   if (there !== null) return there
-  const root: Root = { storeId: randomBytes(4).toString('hex'), slots, snapshot: null }
+  const root: Root = { format: FORMAT, storeId: randomBytes(4).toString('hex'), slots, snapshot: null }
   try {
     return await rootOf(await records.put('root', '', contentOf(root, 0), null))
   } catch (error) {
@@ -52,11 +66,11 @@ export async function openRoot(records: Records, slots: number): Promise<ReadRoo
  */
 export async function replaceRoot(
   records: Records,
-  { version, storeId, slots }: ReadRoot,
+  { version, format, storeId, slots }: ReadRoot,
   { number, snapshot }: { readonly number: number; readonly snapshot: Parts },
 ): Promise<ReadRoot | null> {
   try {
-    return await rootOf(await records.put('root', '', contentOf({ storeId, slots, snapshot }, number), version))
+    return await rootOf(await records.put('root', '', contentOf({ format, storeId, slots, snapshot }, number), version))
   } catch (error) {
     if (isTaken(error)) return null
     throw error

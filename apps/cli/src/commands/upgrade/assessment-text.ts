@@ -1,5 +1,5 @@
+import { printable } from '@spout/runtime/printable'
 import { renderTable } from '../../output/table.ts'
-import { printable } from '../../output/width.ts'
 import type { Assessment } from './assess.ts'
 import type { Part } from './part.ts'
 

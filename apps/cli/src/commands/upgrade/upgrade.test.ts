@@ -14,6 +14,7 @@ import { compareVersions } from './version-order.ts'
 const formats: Target['formats'] = {
   sqlite: { engine: 'sqlite', version: 3, usableFrom: 2 },
   postgres: { engine: 'postgres', version: 1, usableFrom: 1 },
+  kubernetes: { engine: 'kubernetes', version: 1, usableFrom: 1 },
 }
 const TARGET: Target = { version: '0.3.0', from: '0.2.0', formats }
 

@@ -8,7 +8,7 @@ const controlPlane = z.strictObject({
   leads: z.boolean().describe('Whether this process plans and talks to the nodes'),
   store: z
     .strictObject({
-      engine: z.enum(['sqlite', 'postgres']),
+      engine: z.enum(['sqlite', 'postgres', 'kubernetes']),
       version: z.number().int().describe('The version of its schema'),
       usableFrom: z.number().int().describe('The oldest schema version whose programs can use it'),
     })
