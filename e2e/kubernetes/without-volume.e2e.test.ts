@@ -1,0 +1,79 @@
+import { type Kubernetes, LONGEST_BUILD_MS, must, recordFault, waitFor } from '@spout/testkit'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type InClusterLab, startInClusterLab, WORKERS } from './in-cluster-lab.ts'
+import { askPolitely } from './polite-client.ts'
+import { startWorkload } from './workloads.ts'
+
+/** Spout in its cluster without any volume: the chart with `store.kind=cluster`. */
+
+let lab: InClusterLab
+beforeAll(async () => {
+  lab = await startInClusterLab()
+}, LONGEST_BUILD_MS)
+afterAll(() => lab?.destroy())
+
+const POOL = `apiVersion: spout.dev/v1alpha1
+kind: AddressPool
+metadata: {name: public}
+spec:
+  subnet: 198.51.100.0/24
+  addresses: [{first: 198.51.100.16, last: 198.51.100.250}]
+`
+const service = (name: string) =>
+  JSON.stringify({
+    ...{ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace: 'default' } },
+    spec: { type: 'LoadBalancer', selector: { app: 'web' }, ports: [{ port: 80, targetPort: 'http' }] },
+  })
+const uidsOf = (pods: readonly Kubernetes.Pod[]) => pods.map(({ metadata }) => metadata.uid).sort()
+
+it('comes up by helm install alone, and claims no volume', async () => {
+  const install = 'helm install spout deploy/chart/spout --namespace spout --create-namespace'
+  const values = '--set image=registry.example.net/spout:0.1.0,store.kind=cluster'
+  expect(await lab.shell(`${install} ${values}`)).toMatchObject({ code: 0 })
+  for (const [component, count] of [
+    ['control-plane', 1],
+    ['agent', WORKERS.length],
+  ] as const)
+    await lab.ready(component, count)
+  expect(await lab.kubectl('get', 'persistentvolumeclaims', '--namespace', 'spout', '--output', 'name')).toBe('')
+  const keys = ['get', 'secret', 'control-plane-keys', '--namespace', 'spout', '--output', 'jsonpath={.data}'] as const
+  expect(Object.keys(JSON.parse(await lab.kubectl(...keys)) as object).sort()).toEqual([
+    ...['admin-password', 'ca.crt', 'ca.key', 'sealing-keys'],
+  ])
+})
+
+it('the pod of the control plane goes, with all its files: the next has everything, no address moves, nobody enrols anew', async () => {
+  await startWorkload(lab, { name: 'web', replicas: 2 })
+  await lab.apply(POOL)
+  await lab.apply(service('web'))
+  const address = await lab.answering('web')
+  const before = await lab.announced('default/web')
+  const others = async () => uidsOf((await Promise.all(['agent', 'connector', 'configuration'].map(lab.pods))).flat())
+  const running = await others()
+  const asking = askPolitely(lab.client, address)
+  const [pod] = await lab.pods('control-plane')
+  const killedMs = performance.now()
+  await must([...lab.cluster.kubectl, 'delete', 'pod', '--namespace', 'spout', '--now', pod!.metadata.name])
+  await waitFor(
+    async () => (await lab.pods('control-plane')).every(({ metadata }) => metadata.uid !== pod!.metadata.uid),
+    {
+      what: 'the pod to go',
+      timeoutMs: 60_000,
+    },
+  )
+  await lab.ready('control-plane', 1)
+  await lab.apply(service('second'))
+  expect(await lab.answering('second')).not.toBe(address)
+  const tookMs = performance.now() - killedMs
+  const { failed, count } = await asking.stop()
+  expect(failed).toEqual([])
+  expect(await lab.answering('web')).toBe(address)
+  // The load balancer is the same, and so are all pods, which trust the same authority.
+  expect(await lab.announced('default/web')).toEqual(before)
+  expect(await others()).toEqual(running)
+  recordFault({
+    fault: 'in-cluster without a volume: the pod of the control plane and its files go',
+    outcome: 'the next has all from the API of the cluster; no address and no load balancer changes',
+    figure: `0 of ${count} requests failed; a new Service answered after ${(tookMs / 1000).toFixed(1)} s`,
+  })
+}, 300_000)
