@@ -221,6 +221,7 @@ test('a node with work of its own does it before it enrols; then it has both, an
   const first = await startControlPlane(store)
   const enrolmentTokenFile = join(directory, 'token')
   await writeFile(enrolmentTokenFile, await enrolmentToken(first))
+  const { port } = first.link
   await first.stop()
   const identity = new LateIdentity({
     ...{ file: join(directory, 'identity.json'), url: first.url, enrolmentTokenFile, clock: systemClock, log },
@@ -233,7 +234,10 @@ test('a node with work of its own does it before it enrols; then it has both, an
   expect(node.take()).toEqual(['group 1 shards', 'domain+ 16000001', 'put lb/local-api-server', 'announce 192.0.2.250'])
   expect(() => identity.link).toThrow('the node has not enrolled yet')
 
-  const plane = await startControlPlane(store, first.link.port)
+  const plane = await startControlPlane(store, port)
+  // Its pauses between tries grew meanwhile, to five seconds for the enrolment and as much for the link.
+  const enrolled = () => plane.view.list('node').some((one) => plane.status.node(one.id).connection === 'connected')
+  await waitFor(enrolled, { what: 'the node to enrol and to be connected', timeoutMs: 60_000 })
   const id = await createLoadBalancer(plane)
   await isActive(plane, id)
   expect([...node.programmed.keys()].sort()).toEqual([`lb/${id}`, 'lb/local-api-server'].sort())
