@@ -40,8 +40,7 @@ export {
   describeFree,
 } from './ipam/allocate.ts'
 export { NumberRuns } from './ipam/number-runs.ts'
-export type { LocalCheck, LocalLoadBalancer } from './local/local-load-balancer.ts'
-export { type LocalPlan, type LocalSettings, planLocal } from './local/plan-local.ts'
+export { planLocal } from './local/plan-local.ts'
 export { admittedSources } from './node-state/admitted-sources.ts'
 export { type Announcing, announcingIn } from './node-state/announcing-in.ts'
 export type { LoadBalancerPlan, LoadBalancerPlanInput } from './node-state/load-balancer-plan.ts'
