@@ -15,7 +15,6 @@ export const keepalivedGroupSpec = z.looseObject({
   blacklistRouterIDs: z.array(z.int().min(1).max(255)).nullish(),
   unicastEnabled: z.boolean().nullish(),
 })
-export type KeepalivedGroupSpec = z.output<typeof keepalivedGroupSpec>
 
 /** VRIDs by Service, which the operator gave out. */
 export const keepalivedGroupStatus = z.looseObject({
