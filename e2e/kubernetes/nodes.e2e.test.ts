@@ -99,7 +99,13 @@ async function movesUnderTraffic(reason: Reason): Promise<void> {
 }
 
 describe('a node that carries traffic', () => {
-  it.each(REASONS)('hands its addresses over for $name, and no request fails', movesUnderTraffic, 300_000)
+  it.each(REASONS)(
+    'hands its addresses over for $name, and no request fails',
+    async (reason) => {
+      await movesUnderTraffic(reason)
+    },
+    300_000,
+  )
 
   it('hands them over when its kubelet is silent', async () => {
     // Kubernetes takes the control plane's own pod out of its Service, if it is on that node.
