@@ -36,12 +36,11 @@ export const judgeFirewall = (reading: FirewallReading): readonly Found<keyof ty
 interface Packet {
   readonly from: string
   readonly to?: string
-  /** The names that nft has for its protocol; absent for any that is forwarded. */
-  readonly protocol?: readonly (string | number)[]
+  /** Its protocol, which nft shows by name where the system knows that; absent for any that is forwarded. */
+  readonly protocol?: { readonly name: string; readonly number: number }
 }
 
-/** By name where the system has names of protocols. */
-const VRRP = ['vrrp', 112] as const
+const VRRP = { name: 'vrrp', number: 112 } as const
 
 /** Whether a rule accepts, and none of its matches excludes the packet. */
 const mayAccept = (statements: readonly NftStatement[], packet: Packet): boolean =>
@@ -60,7 +59,8 @@ function excludes({ op, left, right }: NonNullable<NftStatement['match']>, packe
     return packet.to !== undefined && differs((value) => covers(value, packet.to ?? ''))
   const isProtocol = meta?.key === 'l4proto' || payload?.field === 'protocol' || payload?.field === 'nexthdr'
   const { protocol } = packet
-  if (isProtocol) return protocol !== undefined && differs((value) => protocol.includes(value))
+  if (isProtocol)
+    return protocol !== undefined && differs((value) => value === protocol.name || value === protocol.number)
   // An answer is no reply of a flow that this namespace tracks, since the request did not pass the hook.
   if (ct?.key === 'state') return differs((value) => value === 'new')
   // Ports and the like of another protocol.
