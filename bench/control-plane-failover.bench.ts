@@ -48,16 +48,24 @@ async function gapOf(round: number): Promise<number> {
   const { token } = await passwordToken(through!.process.address, ADMIN)
   const accepted: number[] = []
   let ending = false
+  let refusal = 'none was refused'
   const write = async (): Promise<void> => {
     for (let n = 0; !ending; n++) {
       const name = `round-${round}-${n}`
-      const made = await callApi(through!.process.address, token, 'POST', '/projects', { name }).catch(() => null)
+      const made = await callApi(through!.process.address, token, 'POST', '/projects', { name }).catch(
+        (error: unknown) => {
+          refusal = String(error)
+          return null
+        },
+      )
       if (made === null) await pause(5)
       else accepted.push(performance.now())
     }
   }
   const writing = write()
-  await waitFor(() => accepted.length > 20, { what: 'writes' })
+  await waitFor(() => accepted.length > 20, { what: 'writes' }).catch((error: unknown) => {
+    throw new Error(`round ${round}: ${accepted.length} writes; the last refusal: ${refusal}`, { cause: error })
+  })
   const killedMs = performance.now()
   await dying.process.kill()
   await waitFor(() => accepted.some((atMs) => atMs > killedMs + 200), { what: 'writes again', timeoutMs: LONGEST_MS })
