@@ -86,6 +86,16 @@ function parseProblem(text: string): Problem | null {
   }
 }
 
+/** As `call`, with the headers of the answer. */
+export async function callWithHeaders<T>(
+  session: Session,
+  method: string,
+  path: string,
+): Promise<{ readonly answer: T; readonly headers: Headers }> {
+  const response = await send(session, method, path, undefined)
+  return { answer: JSON.parse(await response.text()) as T, headers: response.headers }
+}
+
 /** Calls the API once. @returns undefined for an empty answer. @throws ApiProblem, SpoutError Unavailable */
 export async function call<T>(
   session: Session,

@@ -28,7 +28,7 @@ export interface LeaseTimes {
 export const LEASE_MS = 3000
 export const ASK_EVERY_MS = 1000
 /** For processes that stand in for one another: clients wait for the next. */
-export const SHARED_LEASE: LeaseTimes = { leaseMs: 1500, askEveryMs: 300 }
+export const SHARED_LEASE: LeaseTimes = { leaseMs: 2000, askEveryMs: 400 }
 
 interface Term {
   readonly lease: Lease

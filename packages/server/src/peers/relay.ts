@@ -3,6 +3,7 @@ import { Agent, request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import { pipeline } from 'node:stream'
 import type { Clock, Logger, Timer } from '@spout/runtime'
+import { VERSION } from '@spout/runtime/version'
 import type { TakeRequest } from '../http/ahead-of-handlers.ts'
 import { CLIENT_HEADER } from './client-of-request.ts'
 import { passedHeaders } from './passed-headers.ts'
@@ -38,6 +39,9 @@ const IDLE_MS = 60_000
 const MOST_IDLE = 64
 /** Says whether the process lives, whoever leads. */
 const OWN_PATH = '/healthz'
+/** Says what the process that answers is, so the one that passes it on says of itself what version it has. */
+const ABOUT_PATH = '/api/v1/control-plane'
+const PASSED_ON_BY = 'spout-passed-on-by'
 const FOREIGN: ReadonlySet<unknown> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -132,7 +136,8 @@ export class Relay {
     })
     outgoing.on('response', (answer) => {
       isAnswered = true
-      response.writeHead(answer.statusCode ?? 502, passedHeaders(answer))
+      const about = path === ABOUT_PATH && answer.statusCode === 200 ? { [PASSED_ON_BY]: VERSION } : {}
+      response.writeHead(answer.statusCode ?? 502, { ...passedHeaders(answer), ...about })
       // The head of a watch that is silent at first.
       if (answer.headers['content-length'] === undefined) response.flushHeaders()
       pipeline(answer, response, () => {})

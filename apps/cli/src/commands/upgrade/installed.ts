@@ -1,4 +1,4 @@
-import { ApiProblem, call, type Session } from '@spout/client/api'
+import { ApiProblem, call, callWithHeaders, type Session } from '@spout/client/api'
 import type { NodeConnection } from '@spout/model'
 import type { StoreFormat } from '@spout/store'
 
@@ -69,10 +69,15 @@ export async function readInstalled(session: Session, endpoints: readonly string
   }
 }
 
-/** Null: it is of a version that does not know the question. */
+/**
+ * One that does not lead passes the question on, and says its own version beside the leader's answer.
+ * @returns null: it is of a version that does not know the question
+ */
 async function askedOf(session: Session): Promise<ShownControlPlane | null> {
   try {
-    return await call<ShownControlPlane>(session, 'GET', '/control-plane')
+    const { answer, headers } = await callWithHeaders<ShownControlPlane>(session, 'GET', '/control-plane')
+    const version = headers.get('spout-passed-on-by')
+    return version === null ? answer : { ...answer, version, leads: false }
   } catch (error) {
     if (error instanceof ApiProblem && error.status === 404) return null
     throw error
