@@ -185,12 +185,14 @@ it('OwnAddressTwice, VipTwice: a second holder on the segment', async () => {
   await found(owner, [])
 })
 
-it('AdvertsUnheeded: a firewall drops VRRP, so that both nodes are master; without it one is', async () => {
-  undo.push(() => run(other, 'nft delete table ip strangers'))
+it('AdvertsUnheeded: firewalls drop VRRP, so that both nodes are master; without them one is', async () => {
+  // A node that hears the other gives way if it has the lower priority, so neither does.
+  const nodes = [owner, other]
+  for (const node of nodes) undo.push(() => run(node, 'nft delete table ip strangers'))
   const rules =
     'add table ip strangers; add chain ip strangers input { type filter hook input priority 0; policy drop; }'
   // All but VRRP passes, as with a firewall that somebody wrote for services that he knew.
-  await must(other, `nft '${rules}; add rule ip strangers input meta l4proto != 112 accept'`)
+  for (const node of nodes) await must(node, `nft '${rules}; add rule ip strangers input meta l4proto != 112 accept'`)
   const before = await waitFor(
     async () => {
       const { findings } = await doctor(other)
@@ -199,10 +201,10 @@ it('AdvertsUnheeded: a firewall drops VRRP, so that both nodes are master; witho
     },
     { what: 'a second master to be found', timeoutMs: LONG_MS },
   )
-  await must(other, fixOf(before, 'AdvertsDropped'))
-  await found(other, [])
+  for (const node of nodes) await must(node, fixOf(before, 'AdvertsDropped'))
+  for (const node of nodes) await found(node, [])
   recordFault({
-    fault: 'doctor: a firewall of a node drops VRRP',
+    fault: 'doctor: firewalls of both nodes drop VRRP',
     outcome: 'found as the cause, with both masters; its fix, as typed, leaves one',
     figure: 'exit 1, then 0',
   })
