@@ -39,7 +39,7 @@ const kubectl = async (place: string, ...args: readonly string[]): Promise<strin
   (await lab.must(place, [...masters.kubectl, ...args], { timeoutMs: 60_000 })).trim()
 
 const works = (place: string): Promise<string> =>
-  waitFor(async () => await kubectl(place, 'get', 'namespace', 'default', '--output=name').catch(() => ''), {
+  waitFor(async () => await kubectl(place, 'get', 'namespace', 'default', '--output=name').catch(() => null), {
     what: `kubectl to work in ${place}`,
     timeoutMs: 120_000,
   })
