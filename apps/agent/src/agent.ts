@@ -10,10 +10,9 @@ import type { AgentConfig } from './config.ts'
 import { type DataPlane, openDataPlane } from './data-plane.ts'
 import { NodeIdentity, type NodeIdentityOptions } from './identity.ts'
 import { LateIdentity } from './late-identity.ts'
+import { hasLocalWork, linkUrlsOf } from './link-urls.ts'
 import type { LocalPlans } from './settings.ts'
 import { identityFile, stateFile, termFile } from './state-files.ts'
-
-const DEFAULT_URL = 'https://localhost:9131'
 
 /**
  * Composes the parts and starts them. A node with an identity starts without the control plane: it takes over what
@@ -82,19 +81,16 @@ async function openIdentity(
   clock: Clock,
   log: Logger,
 ): Promise<NodeIdentity | LateIdentity | null> {
-  const { server, local } = config
-  const isLocal = Object.keys(local.loadBalancers).length > 0
-  if (isLocal && server.url === '') return null
-  const { serviceAccountTokenFile: tokenFile, caFile, enrolmentTokenFile } = server
+  const [url, ...others] = linkUrlsOf(config)
+  if (url === undefined) return null
+  const { serviceAccountTokenFile: tokenFile, caFile, enrolmentTokenFile } = config.server
   const options: NodeIdentityOptions = {
     file: identityFile(config),
-    url: server.url || DEFAULT_URL,
-    others: server.others,
-    enrolmentTokenFile,
+    ...{ url, others, enrolmentTokenFile },
     pod: tokenFile === '' ? null : { tokenFile, caFile },
     ...{ clock, log },
   }
-  return isLocal ? new LateIdentity(options) : NodeIdentity.open(options)
+  return hasLocalWork(config) ? new LateIdentity(options) : NodeIdentity.open(options)
 }
 
 /**

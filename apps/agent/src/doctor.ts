@@ -3,6 +3,7 @@ import { doctorArguments, needOf, writtenFindings } from '@spout/runtime/finding
 import { NativeHelper } from '@spout/sys'
 import type { AgentConfig } from './config.ts'
 import { findFabricInterface } from './fabric-interface.ts'
+import { linkUrlsOf } from './link-urls.ts'
 import { listenAddress } from './listen-address.ts'
 import { readSettings } from './settings.ts'
 import { identityFile, stateFile } from './state-files.ts'
@@ -54,7 +55,7 @@ async function placeOf(config: AgentConfig, helper: NativeHelper): Promise<NodeP
     stateFile: stateFile(config),
     identityFile: identityFile(config),
     enrolmentTokenFile: config.server.enrolmentTokenFile,
-    linkUrl: config.server.url,
+    linkUrls: linkUrlsOf(config),
     directories: {
       ...{ state: stateDirectory, haproxy: haproxy.runDirectory },
       ...{ vrrp: vrrp.directory, bgp: bgp.directory, flows: flows.directory },

@@ -16,7 +16,7 @@ import { judgeSysctls } from './checks/sysctls.ts'
 import { judgeTrackedFlows } from './checks/tracked-flows.ts'
 import { KERNEL_FEATURES } from './kernel-features.ts'
 import { NODE_CHECKS } from './node-checks.ts'
-import type { LinkReading } from './readings/link.ts'
+import type { LinkAnswer, LinkReading } from './readings/link.ts'
 
 interface Shown {
   readonly code: string
@@ -298,21 +298,23 @@ test('kernel', () => {
 
 describe('control plane', () => {
   const day = (number: number): Date => new Date(Date.UTC(2026, 0, number))
+  const url = 'https://control:9131'
+  const answered: LinkAnswer = { url, outcome: 'answered', date: null }
   const judge = (more: Partial<LinkReading>) =>
     judgeLink({
       ...{
-        url: 'https://control:9131',
+        urls: ['https://control:9131'],
         identityFile: '/s/identity.json',
         enrolmentTokenFile: '/e/token',
         now: day(10),
       },
-      ...{ certificate: { from: day(1), to: day(31) }, answer: { outcome: 'answered', date: null }, ...more },
+      ...{ certificate: { from: day(1), to: day(31) }, answers: [answered], ...more },
     })
   const enrol = 'put the TOKEN of "spout token create $(hostname)" into /e/token; systemctl restart spout-agent'
 
   test('certificate', () => {
     expectLines(judge({}), [])
-    expectLines(judge({ certificate: null, answer: null }), [
+    expectLines(judge({ certificate: null, answers: [] }), [
       `NotEnrolled | /s/identity.json | The node is not enrolled. | ${enrol}`,
     ])
     expectLines(judge({ now: new Date(Date.UTC(2025, 0, 1)) }), [
@@ -327,15 +329,33 @@ describe('control plane', () => {
   })
 
   test('answer', () => {
-    expectLines(judge({ answer: { outcome: 'silent', error: 'connect ECONNREFUSED' } }), [
+    expectLines(judge({ answers: [{ url, outcome: 'silent', error: 'connect ECONNREFUSED' }] }), [
       'ControlPlaneSilent | https://control:9131 | connect ECONNREFUSED. | openssl s_client -connect control:9131',
     ])
-    expectLines(judge({ answer: { outcome: 'refused', error: 'the certificate is not that of a known node' } }), [
-      `NodeRefused | https://control:9131 | the certificate is not that of a known node. | rm /s/identity.json; ${enrol}`,
-    ])
-    expectLines(judge({ answer: { outcome: 'distrusted', error: 'self-signed certificate' } }), [
+    expectLines(
+      judge({ answers: [{ url, outcome: 'refused', error: 'the certificate is not that of a known node' }] }),
+      [
+        `NodeRefused | https://control:9131 | the certificate is not that of a known node. | rm /s/identity.json; ${enrol}`,
+      ],
+    )
+    expectLines(judge({ answers: [{ url, outcome: 'distrusted', error: 'self-signed certificate' }] }), [
       `ControlPlaneDistrusted | https://control:9131 | self-signed certificate. | on the control plane: its name control belongs into agentLink.names; if it has a new state: rm /s/identity.json; ${enrol}`,
     ])
+  })
+
+  test('of several, those that do not lead are silent', () => {
+    const silent: LinkAnswer = { url: 'https://other:9131', outcome: 'silent', error: 'connect ECONNREFUSED' }
+    expectLines(judge({ answers: [silent, answered] }), [])
+    expectLines(judge({ answers: [silent, { ...silent, url }] }), [
+      'ControlPlaneSilent | https://other:9131 | connect ECONNREFUSED. | openssl s_client -connect other:9131',
+      'ControlPlaneSilent | https://control:9131 | connect ECONNREFUSED. | openssl s_client -connect control:9131',
+    ])
+    const distrusted: LinkAnswer = { url, outcome: 'distrusted', error: 'self-signed certificate' }
+    expect(judge({ answers: [distrusted, answered] }).map(({ code }) => code)).toEqual(['ControlPlaneDistrusted'])
+  })
+
+  test('a node with the work of its own settings alone needs none', () => {
+    expectLines(judge({ urls: [], certificate: null, answers: [] }), [])
   })
 })
 

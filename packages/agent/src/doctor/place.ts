@@ -12,8 +12,8 @@ export interface NodePlace {
   readonly stateFile: string
   readonly identityFile: string
   readonly enrolmentTokenFile: string
-  /** `https://host:port` of the agent link. */
-  readonly linkUrl: string
+  /** `https://host:port` of each control plane's agent link. One of them leads; the others do not serve it. */
+  readonly linkUrls: readonly string[]
   readonly directories: {
     readonly state: string
     readonly haproxy: string

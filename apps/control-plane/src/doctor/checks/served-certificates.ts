@@ -52,5 +52,7 @@ export const servedCertificates = checkOf({
   read: readCertificates,
   judge: judgeCertificates,
   right: ({ ports }) =>
-    `${ports.map(({ what }) => what).join(' and ')} show certificates that are valid for a week or more.`,
+    ports.length === 0
+      ? 'Another control plane leads, so this one shows no certificate to nodes.'
+      : `${ports.map(({ what }) => what).join(' and ')} show certificates that are valid for a week or more.`,
 })

@@ -3,9 +3,11 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { connect } from 'node:tls'
 import type { ControlPlanePlace } from '../place.ts'
+import { readReadiness } from './readiness.ts'
 
 export interface CertificatesReading {
   readonly now: Date
+  /** Of several control planes, one that follows does not serve the agent link. */
   readonly ports: readonly {
     /** `api`, `agentLink`. */
     readonly what: string
@@ -21,9 +23,14 @@ export interface CertificatesReading {
 const WITHIN_MS = 5_000
 
 /** Asks each port that serves TLS for its certificate, and reads that of the authority. */
-export async function readCertificates({ config, now }: ControlPlanePlace): Promise<CertificatesReading> {
+export async function readCertificates(place: ControlPlanePlace): Promise<CertificatesReading> {
+  const { config, now } = place
   const { api, agentLink, stateDirectory } = config
-  const asked = [{ what: 'agentLink', ...agentLink }, ...(api.tls ? [{ what: 'api', ...api }] : [])]
+  const servesLink = !(await readReadiness(place)).text.startsWith('ok: follows ')
+  const asked = [
+    ...(servesLink ? [{ what: 'agentLink', ...agentLink }] : []),
+    ...(api.tls ? [{ what: 'api', ...api }] : []),
+  ]
   const ports = asked.map(async ({ what, host, port }) => {
     const address = `${reachable(host)}:${port}`
     try {

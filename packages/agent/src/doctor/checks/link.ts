@@ -1,5 +1,5 @@
 import { type Catalogue, checkOf, type Found } from '@spout/runtime/findings'
-import { type LinkReading, readLink } from '../readings/link.ts'
+import { type LinkAnswer, type LinkReading, readLink } from '../readings/link.ts'
 
 const FINDINGS = {
   NotEnrolled: {
@@ -45,8 +45,8 @@ type Code = keyof typeof FINDINGS
 const LATE = 0.75
 
 export const judgeLink = (reading: LinkReading): readonly Found<Code>[] => [
-  ...ofCertificate(reading),
-  ...ofAnswer(reading),
+  ...(reading.urls.length === 0 ? [] : ofCertificate(reading)),
+  ...ofAnswers(reading),
 ]
 
 const enrol = ({ enrolmentTokenFile }: LinkReading): string =>
@@ -79,10 +79,18 @@ function ofCertificate(reading: LinkReading): readonly Found<Code>[] {
   return [{ ...about, code: 'CertificateNotRenewed', message, fix: 'systemctl restart spout-agent' }]
 }
 
-function ofAnswer(reading: LinkReading): readonly Found<Code>[] {
-  const { answer, url } = reading
+/** Of several control planes only the one that leads serves the link, so the silence of others is as it should be. */
+function ofAnswers(reading: LinkReading): readonly Found<Code>[] {
+  const isAnswered = reading.answers.some(({ outcome }) => outcome === 'answered')
+  return reading.answers
+    .filter(({ outcome }) => !(isAnswered && outcome === 'silent'))
+    .flatMap((answer) => ofAnswer(reading, answer))
+}
+
+function ofAnswer(reading: LinkReading, answer: LinkAnswer): readonly Found<Code>[] {
+  const { url } = answer
   const subject = url
-  if (answer === null || answer.outcome === 'answered') return []
+  if (answer.outcome === 'answered') return []
   const message = `${answer.error}.`
   if (answer.outcome === 'silent')
     return [{ code: 'ControlPlaneSilent', subject, message, fix: `openssl s_client -connect ${new URL(url).host}` }]
@@ -96,6 +104,9 @@ export const link = checkOf({
   catalogue: FINDINGS,
   read: readLink,
   judge: judgeLink,
-  right: ({ url, certificate }) =>
-    `${url} answers, and the node's certificate is valid to ${certificate?.to.toISOString()}.`,
+  right: ({ answers, certificate }) => {
+    const answered = answers.find(({ outcome }) => outcome === 'answered')
+    if (answered === undefined) return "The node's own settings name all its work, so it asks no control plane."
+    return `${answered.url} answers, and the node's certificate is valid to ${certificate?.to.toISOString()}.`
+  },
 })

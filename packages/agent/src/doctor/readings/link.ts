@@ -6,17 +6,20 @@ import { readFileOrNull } from '@spout/sys'
 import type { NodePlace } from '../place.ts'
 
 export interface LinkReading {
-  readonly url: string
+  /** Of each control plane's agent link. Empty: the node's own settings name all its work. */
+  readonly urls: readonly string[]
   readonly identityFile: string
   readonly enrolmentTokenFile: string
   readonly now: Date
   /** The node's certificate; null before it is enrolled. */
   readonly certificate: { readonly from: Date; readonly to: Date } | null
-  /** What came of a request with this certificate; null where there is none. */
-  readonly answer: LinkAnswer | null
+  /** What came of a request to each with this certificate; empty where there is none. */
+  readonly answers: readonly LinkAnswer[]
 }
 
-type LinkAnswer =
+export type LinkAnswer = { readonly url: string } & Outcome
+
+type Outcome =
   /** `date`: the control plane's clock, to the second; null if the answer has none. */
   | { readonly outcome: 'answered'; readonly date: Date | null }
   /** The control plane has a certificate that the node's authority did not issue, or for another name. */
@@ -33,15 +36,16 @@ interface Identity {
 
 const WITHIN_MS = 5_000
 
-/** Reads the node's identity, and asks the control plane with it. Changes nothing at either end. */
-export async function readLink({ identityFile, enrolmentTokenFile, linkUrl, now }: NodePlace): Promise<LinkReading> {
+/** Reads the node's identity, and asks the control planes with it. Changes nothing at either end. */
+export async function readLink({ identityFile, enrolmentTokenFile, linkUrls, now }: NodePlace): Promise<LinkReading> {
   const saved = await readFileOrNull(identityFile)
-  const about = { url: linkUrl, identityFile, enrolmentTokenFile, now: now() }
-  if (saved === null) return { ...about, certificate: null, answer: null }
+  const about = { urls: linkUrls, identityFile, enrolmentTokenFile, now: now() }
+  if (saved === null) return { ...about, certificate: null, answers: [] }
   const identity = JSON.parse(saved.toString('utf8')) as Identity
   const { validFrom, validTo } = new X509Certificate(identity.certificate)
   const certificate = { from: new Date(validFrom), to: new Date(validTo) }
-  return { ...about, certificate, answer: await ask(linkUrl, identity) }
+  const answers = linkUrls.map(async (url): Promise<LinkAnswer> => ({ url, ...(await ask(url, identity)) }))
+  return { ...about, certificate, answers: await Promise.all(answers) }
 }
 
 /** Of a load balancer that does not exist: the answer says whether the link knows the node, and nothing else. */
@@ -49,7 +53,7 @@ const PATH = '/agent/v1/load-balancers/none/certificates?ids=none'
 const UNAUTHENTICATED = 401
 const MOST_BYTES = 64 * 1024
 
-function ask(url: string, { key, certificate, ca }: Identity): Promise<LinkAnswer> {
+function ask(url: string, { key, certificate, ca }: Identity): Promise<Outcome> {
   return new Promise((resolve) => {
     const asked = request(new URL(PATH, url), { key, cert: certificate, ca, agent: false, timeout: WITHIN_MS })
     asked.on('timeout', () => asked.destroy(new Error(`no answer within ${WITHIN_MS / 1000} s`)))
