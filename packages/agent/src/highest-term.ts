@@ -1,5 +1,5 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
 import type { LeaderTerm } from '@spout/model/leader-term'
+import { readFileOrNull, writeFileAtomically } from '@spout/sys'
 
 /** A server leads no longer, though it does not know yet. */
 export class OutdatedLeader extends Error {
@@ -50,8 +50,7 @@ export class HighestTerm {
     this.#highest = term
     if (this.#file === null) return
     try {
-      await writeFile(`${this.#file}.new`, JSON.stringify(term), { mode: 0o600 })
-      await rename(`${this.#file}.new`, this.#file)
+      await writeFileAtomically(this.#file, JSON.stringify(term), { mode: 0o600 })
     } catch (error) {
       this.#onError(error)
     }
@@ -60,11 +59,9 @@ export class HighestTerm {
 
 /** @returns null if there is no file yet @throws Error when it cannot be read, or was damaged */
 async function savedTerm(file: string): Promise<LeaderTerm | null> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-    return null
-  })
-  if (text === null) return null
+  const bytes = await readFileOrNull(file)
+  if (bytes === null) return null
+  const text = bytes.toString('utf8')
   const { store, token } = JSON.parse(text) as Partial<LeaderTerm>
   if (typeof store !== 'string' || typeof token !== 'number') throw new Error(`${text.slice(0, 100)} is no term`)
   return { store, token }
