@@ -2,7 +2,7 @@ import type { StateLine } from '@spout/client/agent-link'
 import { entryHash } from '@spout/model/entry-hash'
 import { GROUP_KEY } from '@spout/model/entry-keys'
 import { isLocalKey, LOCAL_SHARD } from '@spout/model/local-entries'
-import { type GroupEntry, NODE_STATE_VERSION, type NodeStateEntry } from '@spout/model/node-state'
+import { type GroupEntry, NO_GROUP_PART, type NodeStateEntry } from '@spout/model/node-state'
 import type { Held } from './wanted-state.ts'
 
 /** What the node's own settings want of it. */
@@ -10,15 +10,6 @@ export interface LocalNodeState {
   readonly entries: readonly NodeStateEntry[]
   /** Its part in VRRP, with the one shard `LOCAL_SHARD`. */
   readonly group: GroupEntry
-}
-
-const NO_GROUP: GroupEntry = {
-  kind: 'group',
-  version: NODE_STATE_VERSION,
-  key: GROUP_KEY,
-  vrrp: null,
-  bgp: null,
-  flows: null,
 }
 
 /**
@@ -87,7 +78,7 @@ export class LocalEntries {
   #group(): StateLine {
     const own = this.#local?.group.vrrp ?? null
     if (own === null) return this.#linkGroup === null ? { type: 'delete', key: GROUP_KEY } : putLine(this.#linkGroup)
-    const group = this.#linkGroup ?? NO_GROUP
+    const group = this.#linkGroup ?? NO_GROUP_PART
     if (group.vrrp === null) return putLine({ ...group, vrrp: own })
     const taken = new Set(own.shards.map(({ routerId }) => routerId))
     const shards = group.vrrp.shards.filter(({ number, routerId }) => {
@@ -110,5 +101,5 @@ function withoutLocalShard(group: GroupEntry): GroupEntry | null {
   if (!hasLocalShard(group) || group.vrrp === null) return group
   const shards = group.vrrp.shards.filter(({ number }) => number !== LOCAL_SHARD)
   const left = { ...group, vrrp: shards.length === 0 ? null : { ...group.vrrp, shards } }
-  return JSON.stringify(left) === JSON.stringify(NO_GROUP) ? null : left
+  return JSON.stringify(left) === JSON.stringify(NO_GROUP_PART) ? null : left
 }

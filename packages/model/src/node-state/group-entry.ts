@@ -1,5 +1,6 @@
 import type { AnnouncerParts } from '../announcers/registry.ts'
-import type { NODE_STATE_VERSION } from './version.ts'
+import { GROUP_KEY } from './entry-keys.ts'
+import { NODE_STATE_VERSION } from './version.ts'
 
 /**
  * The node's part in its group: one entry per node, with key `group`. Its size does not depend on the number of
@@ -14,6 +15,16 @@ export interface GroupEntry extends AnnouncerParts {
   readonly secondChance?: SecondChance
   /** Silent nodes of the group. This node probes them on the fabric and reports `sights`. Absent: none. */
   readonly watch?: readonly WatchedNode[]
+}
+
+/** Every announcer is switched off. */
+export const NO_GROUP_PART: GroupEntry = {
+  kind: 'group',
+  version: NODE_STATE_VERSION,
+  key: GROUP_KEY,
+  vrrp: null,
+  bgp: null,
+  flows: null,
 }
 
 export interface WatchedNode {

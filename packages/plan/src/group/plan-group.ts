@@ -1,4 +1,4 @@
-import { GROUP_KEY, type GroupEntry, NODE_STATE_VERSION } from '@spout/model'
+import { type GroupEntry, NO_GROUP_PART } from '@spout/model'
 import type { GroupPlanInput } from '../announcers/group-plan-input.ts'
 import { announcerParts } from '../announcers/registry.ts'
 import type { Reason } from '../reason.ts'
@@ -27,7 +27,7 @@ export function planGroup(input: GroupPlanInput): GroupPlan {
     const secondChance = chances.byNode.get(id)
     const watch = watches?.get(id)
     if (parts.length === 0 && secondChance === undefined && watch === undefined) continue
-    let announcing = NO_PART
+    let announcing = NO_GROUP_PART
     for (const { fields } of parts) announcing = { ...announcing, ...fields }
     entries.set(id, {
       ...announcing,
@@ -41,13 +41,4 @@ export function planGroup(input: GroupPlanInput): GroupPlan {
   }
   const known = times.filter((time) => time !== null)
   return { entries, problems, againAtMs: known.length === 0 ? null : Math.min(...known) }
-}
-
-const NO_PART: GroupEntry = {
-  kind: 'group',
-  version: NODE_STATE_VERSION,
-  key: GROUP_KEY,
-  vrrp: null,
-  bgp: null,
-  flows: null,
 }
