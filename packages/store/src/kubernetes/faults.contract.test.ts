@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline'
 import { kubeconfigAccess } from '@spout/kube'
 import { byLength, LONGEST_BUILD_MS, recordFault } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expectNothingLost, logOf, writable } from '../conformance/kills.ts'
 import { codeOf, put } from '../conformance/subject.ts'
-import type { Store } from '../store.ts'
 import type { KubernetesStore } from './kubernetes-store.ts'
 import { ApiProxy } from './testing/api-proxy.ts'
 import { NAMESPACE, StoreCluster } from './testing/store-cluster.ts'
@@ -35,20 +35,6 @@ const proxied = async (name: string): Promise<{ readonly proxy: ApiProxy; readon
   const proxy = await ApiProxy.start(new URL(bed.cluster.url), ca ?? '')
   undo.push(() => proxy.close())
   return { proxy, store: await opened(name, proxy.url) }
-}
-
-const writable = (store: KubernetesStore) =>
-  vi.waitFor(() => expect(store.health()).toEqual({ writable: true, reason: null }), PATIENCE)
-
-/** What each object was, one value after the other. */
-async function logOf(store: Store, from: Awaited<ReturnType<Store['revision']>>) {
-  const values = new Map<string, number[]>()
-  for await (const change of store.watch({ from, signal: new AbortController().signal })) {
-    if (change.type !== 'put') break
-    const { id, value } = change.object
-    values.set(id, [...(values.get(id) ?? []), value as number])
-  }
-  return values
 }
 
 test('a commit whose answer was lost is acknowledged, and stored once', async () => {
@@ -140,43 +126,12 @@ test(`kill -9 of the API server, ${SERVER_KILLS} times in the middle of commits:
 }, async () => {
   const name = bed.newName()
   const store = await opened(name)
-  const from = await store.revision()
-  const acknowledged = new Map<string, number[]>()
-  const codes = new Map<string, number>()
-  let ending = false
-  const writer = async (id: string): Promise<void> => {
-    const mine: number[] = []
-    acknowledged.set(id, mine)
-    for (let n = 0; !ending; n++) {
-      const code = await codeOf(store.commit([put(id, n), put(`${id}-too`, n)]))
-      codes.set(code, (codes.get(code) ?? 0) + 1)
-      if (code === 'accepted') mine.push(n)
-      else await writable(store)
-    }
-  }
-  const writers = Array.from({ length: 8 }, (_, n) => writer(`w${n}`))
-  for (let kill = 0; kill < SERVER_KILLS; kill++) {
-    const before = codes.get('accepted') ?? 0
-    await vi.waitFor(() => expect(codes.get('accepted') ?? 0).toBeGreaterThan(before + 100), PATIENCE)
-    await bed.cluster.controlPlane.stopApiServer()
-    await vi.waitFor(() => expect(store.health().writable).toBe(false), PATIENCE)
-    // Those of the writers may all be among what was under way.
-    expect(await codeOf(store.commit([put('refused', kill)]))).toBe('StoreUnavailable')
-    await bed.cluster.controlPlane.startApiServer()
-    await writable(store)
-  }
-  ending = true
-  await Promise.all(writers)
-  for (const code of codes.keys()) expect(['StoreUnavailable', 'accepted']).toContain(code)
-  const again = await opened(name)
-  const log = await logOf(again, from)
-  for (const [id, values] of acknowledged) {
-    expect(log.get(id)).toEqual(values)
-    expect(log.get(`${id}-too`)).toEqual(values)
-  }
-  expect(log.has('refused')).toBe(false)
-  // The store that lived through it has seen the same.
-  expect(await logOf(store, from)).toEqual(log)
+  const { controlPlane } = bed.cluster
+  await expectNothingLost(store, {
+    ...{ count: SERVER_KILLS, commits: 100, again: () => opened(name) },
+    kill: () => controlPlane.stopApiServer(),
+    resume: () => controlPlane.startApiServer(),
+  })
   recordFault({
     fault: 'kill -9 of the API server under a store in it',
     outcome: 'reads go on; commits whose answer was lost are looked up, others refused until it is back',

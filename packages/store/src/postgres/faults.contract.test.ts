@@ -9,13 +9,13 @@ import { promisify } from 'node:util'
 import { byLength, must, recordFault } from '@spout/testkit'
 import { PostgresServer } from '@spout/testkit/postgres-server'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expectNothingLost, logOf, writable } from '../conformance/kills.ts'
 import { codeOf, put } from '../conformance/subject.ts'
 import { PostgresStore } from './postgres-store.ts'
 import { CommitProxy } from './testing/commit-proxy.ts'
 import { PostgresDatabases, settingsOf } from './testing/postgres-databases.ts'
 
 const KILLS = byLength(8, 60)
-const WRITERS = 8
 const LONGEST_LIFE_MS = 300
 const PATIENCE = { timeout: 30_000, interval: 10 }
 
@@ -35,58 +35,17 @@ const opened = async (database: Awaited<ReturnType<PostgresDatabases['create']>>
   return store
 }
 
-const writable = (store: PostgresStore) =>
-  vi.waitFor(() => expect(store.health()).toEqual({ writable: true, reason: null }), PATIENCE)
-
-/** What each writer's object was, one value after the other. */
-async function logOf(store: PostgresStore, from: Awaited<ReturnType<PostgresStore['revision']>>) {
-  const values = new Map<string, number[]>()
-  for await (const change of store.watch({ from, signal: new AbortController().signal })) {
-    if (change.type !== 'put') break
-    const { id, value } = change.object
-    values.set(id, [...(values.get(id) ?? []), value as number])
-  }
-  return values
-}
-
 test(`kill -9 of the server, ${KILLS} times in the middle of commits: what was acknowledged is stored, once; what was refused is not`, async () => {
   const database = await databases.create()
   const store = await opened(database)
-  const from = await store.revision()
-  const acknowledged = new Map<string, number[]>()
-  const codes = new Map<string, number>()
-  let ending = false
-  const writer = async (id: string): Promise<void> => {
-    const mine: number[] = []
-    acknowledged.set(id, mine)
-    for (let n = 0; !ending; n++) {
-      const code = await codeOf(store.commit([put(id, n), put(`${id}-too`, n)]))
-      codes.set(code, (codes.get(code) ?? 0) + 1)
-      if (code === 'accepted') mine.push(n)
-      else await sleep(5)
-    }
-  }
-  const writers = Array.from({ length: WRITERS }, (_, n) => writer(`w${n}`))
-  for (let kill = 0; kill < KILLS; kill++) {
-    const before = codes.get('accepted') ?? 0
-    await vi.waitFor(() => expect(codes.get('accepted') ?? 0).toBeGreaterThan(before), PATIENCE)
-    await sleep(Math.random() * LONGEST_LIFE_MS)
-    await databases.server.kill()
-    expect(store.health().writable).toBe(false)
-    await databases.server.resume()
-    await writable(store)
-  }
-  ending = true
-  await Promise.all(writers)
-  expect([...codes.keys()].toSorted()).toEqual(['StoreUnavailable', 'accepted'])
-  const again = await opened(database)
-  const log = await logOf(again, from)
-  for (const [id, values] of acknowledged) {
-    expect(log.get(id)).toEqual(values)
-    expect(log.get(`${id}-too`)).toEqual(values)
-  }
-  // The store that lived through it has seen the same.
-  expect(await logOf(store, from)).toEqual(log)
+  await expectNothingLost(store, {
+    ...{ count: KILLS, commits: 0, again: () => opened(database), resume: () => databases.server.resume() },
+    kill: async () => {
+      await sleep(Math.random() * LONGEST_LIFE_MS)
+      await databases.server.kill()
+      expect(store.health().writable).toBe(false)
+    },
+  })
   recordFault({
     fault: 'kill -9 of PostgreSQL in the middle of commits',
     outcome: 'the control plane connects again; commits whose answer was lost are looked up',
