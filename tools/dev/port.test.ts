@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer, type Server } from 'node:net'
+import { freePort } from '@spout/testkit/free-port'
 import { afterEach, expect, test } from 'vitest'
-import { freePort, holderOf, holderText, isFree } from './port.ts'
+import { holderOf, holderText, isFree } from './port.ts'
 
 const servers: Server[] = []
 afterEach(() => {

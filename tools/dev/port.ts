@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { run } from '@spout/testkit'
 
 /** The process that listens on a TCP port of this machine, if this user may see it. */
@@ -15,17 +15,6 @@ export const isFree = (port: number): Promise<boolean> =>
     const server = createServer()
     server.once('error', () => resolve(false))
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-  })
-
-/** A free port of loopback. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
   })
 
 /** Null when the kernel does not tell. */

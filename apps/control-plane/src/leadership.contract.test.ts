@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Lifecycle } from '@spout/runtime'
@@ -10,7 +9,7 @@ import { loadConfig } from '@spout/runtime/config'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { silentLogger } from '@spout/runtime/logger'
 import { MemoryStore, type Store } from '@spout/store'
-import { recordFault, waitFor } from '@spout/testkit'
+import { freePort, recordFault, waitFor } from '@spout/testkit'
 import { afterAll, expect, test } from 'vitest'
 import { controlPlaneConfig } from './config.ts'
 import { startControlPlane } from './control-plane.ts'
@@ -36,15 +35,6 @@ const keptOpen = (store: Store): Store =>
       return typeof member === 'function' ? member.bind(target) : member
     },
   })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 interface Ports {
   readonly api: number

@@ -1,11 +1,8 @@
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { loadConfig } from '@spout/runtime/config'
-import { callApi, passwordToken, recordFault, waitFor } from '@spout/testkit'
+import { callApi, freePort, passwordToken, recordFault, waitFor } from '@spout/testkit'
 import { PostgresServer } from '@spout/testkit/postgres-server'
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -31,15 +28,6 @@ afterAll(async () => {
   await postgres?.dispose()
   rmSync(directory, { recursive: true })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port: free } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return free
-}
 
 const file = (name: string, text: string): string => {
   const place = path.join(directory, name)

@@ -1,7 +1,4 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { documentedCommands, must, waitFor } from '@spout/testkit'
+import { documentedCommands, freePort, must, waitFor } from '@spout/testkit'
 import { ControlPlaneProcess } from './control-plane-process.ts'
 
 export interface PlaneOfSeveral {
@@ -19,15 +16,6 @@ export interface PlaneOfSeveralOptions {
   /** Another one of the installation, whose keys it gets. Default: it is the first. */
   readonly like?: PlaneOfSeveral | undefined
   readonly settings?: readonly string[]
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** What docs/postgresql.md says to type, typed: on the first machine, and then on another one. */

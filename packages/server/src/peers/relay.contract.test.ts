@@ -8,6 +8,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { silentLogger, systemClock } from '@spout/runtime'
+import { freePort } from '@spout/testkit/free-port'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { aheadOfHandlers } from '../http/ahead-of-handlers.ts'
 import { CertificateAuthority } from '../link/certificate-authority.ts'
@@ -34,15 +35,6 @@ let silences = 0
 /** Answers to `/watch` that the leader has open. */
 const watches: ServerResponse[] = []
 const undo: (() => Promise<unknown> | unknown)[] = []
-
-async function freePort(): Promise<number> {
-  const server = createHttpServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 const credentialsOf = async (from: CertificateAuthority): Promise<PeerCredentials> => {
   const made = new PeerCredentials({ authority: from, host: '127.0.0.1', clock: systemClock, log })

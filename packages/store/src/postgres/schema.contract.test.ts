@@ -1,5 +1,5 @@
-import { createServer } from 'node:net'
 import { Secret } from '@spout/runtime'
+import { freePort } from '@spout/testkit/free-port'
 import { PostgresServer } from '@spout/testkit/postgres-server'
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -24,15 +24,6 @@ beforeAll(async () => {
   await databases.server.sql(`CREATE ROLE spout LOGIN PASSWORD '${PASSWORD}'`)
 })
 afterAll(() => databases.server.dispose())
-
-async function freePort(): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>()
-  const server = createServer().listen(0, '127.0.0.1', () => {
-    const address = server.address()
-    server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-  })
-  return promise
-}
 
 const refusal = (database: PostgresSettings): Promise<string> =>
   PostgresStore.open({ database }).then(
