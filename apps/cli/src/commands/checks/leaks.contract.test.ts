@@ -1,19 +1,6 @@
-import path from 'node:path'
-import {
-  bundled,
-  callApi,
-  createTenant,
-  issueCertificate,
-  Lab,
-  PRODUCT_ENVIRONMENT,
-  run,
-  type SystemAccess,
-  startControlPlane,
-} from '@spout/testkit'
+import { callApi, createTenant, issueCertificate, Lab, type SystemAccess, startControlPlane } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-
-// The command as people run it, against a control plane as it is started.
-const MAIN = bundled(path.join(import.meta.dirname, '../../main.ts'))
+import { spoutAs } from '../../testing/installed-spout.ts'
 
 let lab: Lab
 let access: SystemAccess
@@ -35,10 +22,7 @@ const tenantOf = (project: string) =>
     returnPath: 'snat',
   })
 
-const leaks = (token: string, ...words: readonly string[]) =>
-  run([process.execPath, MAIN, 'leaks', ...words], {
-    env: { ...PRODUCT_ENVIRONMENT, SPOUT_ENDPOINT: access.endpoint, SPOUT_TOKEN: token, NO_COLOR: '1' },
-  })
+const leaks = (token: string, ...words: readonly string[]) => spoutAs(access, token, ['leaks', ...words])
 
 test('lists addresses that nothing uses and certificates that nobody names: the own ones, for an administrator all', async () => {
   const [tidy, messy] = [await tenantOf('tidy'), await tenantOf('messy')]

@@ -5,25 +5,15 @@ import { must, run } from '@spout/testkit'
 import { expect, it, onTestFinished } from 'vitest'
 import { FORMATS } from '../../output/print.ts'
 import { buildProgram } from '../../program.ts'
+import { printed } from '../../testing/printed.ts'
 import { commandTable } from './command-table.ts'
-
-/** What the command prints. */
-async function printed(...words: readonly string[]): Promise<string> {
-  let text = ''
-  const write = (more: string) => {
-    text += more
-  }
-  const program = buildProgram({ env: {}, colour: false, write, signal: new AbortController().signal })
-  await program.parseAsync(['completion', ...words], { from: 'user' })
-  return text
-}
 
 /** What bash offers at the end of a line; the last word is the one that is being typed. */
 async function offered(...words: readonly string[]): Promise<readonly string[]> {
   const directory = mkdtempSync(path.join(tmpdir(), 'spout-completion-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   const script = path.join(directory, 'spout')
-  writeFileSync(script, await printed('bash'))
+  writeFileSync(script, await printed('completion', 'bash'))
   const ask = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _spout; printf '%s\\n' "\${COMPREPLY[@]}"`
   const text = await must(['bash', '-c', ask, 'bash', script, 'spout', ...words])
   return text.split('\n').filter((line) => line !== '')
@@ -52,7 +42,7 @@ it('every row of the table has its options in all three scripts', async () => {
   const rows = commandTable(program)
   expect(rows.length).toBeGreaterThan(80)
   for (const shell of ['bash', 'zsh', 'fish']) {
-    const script = await printed(shell)
+    const script = await printed('completion', shell)
     for (const { path: command } of rows) expect(script).toContain(command)
     for (const long of new Set(rows.flatMap(({ options }) => options.flatMap(({ flags }) => flags))))
       expect(script).toContain(long.replace(/^--?/, ''))
@@ -60,10 +50,10 @@ it('every row of the table has its options in all three scripts', async () => {
 })
 
 it('bash accepts the script', async () => {
-  const { code, stderr } = await run(['bash', '-n'], { input: await printed('bash') })
+  const { code, stderr } = await run(['bash', '-n'], { input: await printed('completion', 'bash') })
   expect([code, stderr]).toEqual([0, ''])
 })
 
 it('another shell is refused, with those that there are', async () => {
-  await expect(printed('csh')).rejects.toThrow('bash, zsh, fish')
+  await expect(printed('completion', 'csh')).rejects.toThrow('bash, zsh, fish')
 })

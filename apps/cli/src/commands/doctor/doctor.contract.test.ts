@@ -1,18 +1,6 @@
-import path from 'node:path'
-import {
-  bundled,
-  callApi,
-  createTenant,
-  Lab,
-  PRODUCT_ENVIRONMENT,
-  run,
-  type SystemAccess,
-  startControlPlane,
-} from '@spout/testkit'
+import { callApi, createTenant, Lab, type SystemAccess, startControlPlane } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-
-// The command as people run it, against a control plane as it is started.
-const MAIN = bundled(path.join(import.meta.dirname, '../../main.ts'))
+import { spoutAs } from '../../testing/installed-spout.ts'
 
 let lab: Lab
 let access: SystemAccess
@@ -22,10 +10,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => lab?.destroy())
 
-const doctor = (token: string, ...words: readonly string[]) =>
-  run([process.execPath, MAIN, 'doctor', ...words], {
-    env: { ...PRODUCT_ENVIRONMENT, SPOUT_ENDPOINT: access.endpoint, SPOUT_TOKEN: token, NO_COLOR: '1' },
-  })
+const doctor = (token: string, ...words: readonly string[]) => spoutAs(access, token, ['doctor', ...words])
 
 test('an installation without nodes needs one; a pool that is full is found', async () => {
   const pool = { name: 'public', cidr: '198.51.100.0/24', ranges: [{ first: '198.51.100.16', last: '198.51.100.16' }] }

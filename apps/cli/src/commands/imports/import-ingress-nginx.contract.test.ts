@@ -5,7 +5,7 @@ import { installGatewayApi } from '../../../../../packages/intents/gateway/src/t
 import { NGINX_ANNOTATIONS } from '../../../../../packages/intents/ingress/src/ingress-nginx/registry.ts'
 import { rule } from '../../../../../packages/intents/ingress/src/testing/objects.ts'
 import { SERVED } from '../../../../../packages/intents/ingress/src/testing/served-annotations.ts'
-import { buildProgram } from '../../program.ts'
+import { printed } from '../../testing/printed.ts'
 
 let lab: Lab
 let cluster: KubernetesCluster
@@ -19,17 +19,8 @@ afterAll(async () => {
   await lab?.destroy()
 })
 
-async function run(...args: readonly string[]): Promise<string> {
-  let text = ''
-  const write = (more: string) => {
-    text += more
-  }
-  const program = buildProgram({ env: {}, colour: false, write, signal: new AbortController().signal })
-  await program.parseAsync(['import', 'ingress-nginx', '--kubeconfig', cluster.kubeconfigFile, ...args], {
-    from: 'user',
-  })
-  return text
-}
+const run = (...args: readonly string[]) =>
+  printed('import', 'ingress-nginx', '--kubeconfig', cluster.kubeconfigFile, ...args)
 
 const INGRESSES = '/apis/networking.k8s.io/v1/namespaces/shop/ingresses'
 

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { documentedCommands } from '@spout/testkit/documented-commands'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { buildProgram } from '../../program.ts'
+import { printed } from '../../testing/printed.ts'
 
 let directory: string
 beforeAll(() => {
@@ -12,23 +12,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-/** Without a control plane and a token: the command needs neither. */
-async function run(...args: readonly string[]): Promise<string> {
-  let text = ''
-  const context = {
-    env: {},
-    colour: false,
-    write: (more: string) => {
-      text += more
-    },
-    signal: new AbortController().signal,
-  }
-  const program = buildProgram(context)
-  for (const command of [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)])
-    command.exitOverride().configureOutput({ writeErr: () => {} })
-  await program.parseAsync(['import', 'ingress-nginx', ...args], { from: 'user' })
-  return text
-}
+const run = (...args: readonly string[]) => printed('import', 'ingress-nginx', ...args)
 
 const written = (name: string, text: string): string => {
   const file = path.join(directory, name)

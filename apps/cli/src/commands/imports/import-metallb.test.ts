@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { documentedCommands } from '@spout/testkit/documented-commands'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { buildProgram } from '../../program.ts'
+import { printed } from '../../testing/printed.ts'
 
 const TESTDATA = path.join(import.meta.dirname, '../../../../../packages/metallb-import/src/testdata')
 let directory: string
@@ -12,23 +12,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-/** Without a control plane and a token: the command needs neither. */
-async function run(...args: readonly string[]): Promise<string> {
-  let text = ''
-  const context = {
-    env: {},
-    colour: false,
-    write: (more: string) => {
-      text += more
-    },
-    signal: new AbortController().signal,
-  }
-  const program = buildProgram(context)
-  for (const command of [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)])
-    command.exitOverride().configureOutput({ writeErr: () => {} })
-  await program.parseAsync(['import', 'metallb', ...args], { from: 'user' })
-  return text
-}
+const run = (...args: readonly string[]) => printed('import', 'metallb', ...args)
 const kindsOf = (text: string) => [...text.matchAll(/^kind: (\w+)$/gm)].map(([, kind]) => kind)
 
 it('prints the objects of files and directories, and writes nothing', async () => {

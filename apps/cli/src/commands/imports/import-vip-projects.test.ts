@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { documentedCommands } from '@spout/testkit/documented-commands'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { buildProgram } from '../../program.ts'
+import { printed } from '../../testing/printed.ts'
 
 const TESTDATA = path.join(import.meta.dirname, '../../../../../packages/metallb-import/src')
 let directory: string
@@ -12,18 +12,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-/** Without a control plane and a token: the commands need neither. */
-async function run(...args: readonly string[]): Promise<string> {
-  let text = ''
-  const write = (more: string) => {
-    text += more
-  }
-  const program = buildProgram({ env: {}, colour: false, write, signal: new AbortController().signal })
-  for (const command of [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)])
-    command.exitOverride().configureOutput({ writeErr: () => {} })
-  await program.parseAsync(['import', ...args], { from: 'user' })
-  return text
-}
+const run = (...args: readonly string[]) => printed('import', ...args)
 
 it.each([
   ['keepalived-operator', 'router', ['AddressPool', 'NodeGroup', 'NodeGroup']],

@@ -1,12 +1,8 @@
-import path from 'node:path'
 import { NameServer, textRecord } from '@spout/dns'
 import {
   type Account,
-  bundled,
   createTenant,
   Lab,
-  PRODUCT_ENVIRONMENT,
-  run,
   type SystemAccess,
   startControlPlane,
   type Tenant,
@@ -14,11 +10,11 @@ import {
 } from '@spout/testkit'
 import { TestNameServer } from '@spout/testkit/name-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { spoutAs } from '../../testing/installed-spout.ts'
 
 // A real control plane that asks a real BIND, and the command as people run it.
 const ZONE = 'tenants.example.org'
 const DOMAIN = `shop.${ZONE}`
-const MAIN = bundled(path.join(import.meta.dirname, '../../main.ts'))
 
 let bind: TestNameServer
 let lab: Lab
@@ -43,10 +39,7 @@ afterAll(async () => {
   await bind?.stop()
 })
 
-const spout = (who: Pick<Account, 'token'>, words: string) =>
-  run([process.execPath, MAIN, ...words.split(' ')], {
-    env: { ...PRODUCT_ENVIRONMENT, SPOUT_ENDPOINT: access.endpoint, SPOUT_TOKEN: who.token, NO_COLOR: '1' },
-  })
+const spout = (who: Pick<Account, 'token'>, words: string) => spoutAs(access, who.token, words.split(' '))
 /** Checks the domain, again and again while the tenant's rate refuses it. */
 const checked = (who: Tenant) =>
   waitFor(

@@ -1,17 +1,6 @@
-import path from 'node:path'
-import {
-  bundled,
-  createTenant,
-  Lab,
-  PRODUCT_ENVIRONMENT,
-  run,
-  type SystemAccess,
-  startControlPlane,
-} from '@spout/testkit'
+import { createTenant, Lab, type SystemAccess, startControlPlane } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-
-// The command as people run it, against a control plane as it is started.
-const MAIN = bundled(path.join(import.meta.dirname, '../../main.ts'))
+import { spoutAs } from '../../testing/installed-spout.ts'
 
 let lab: Lab
 let access: SystemAccess
@@ -21,13 +10,10 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => lab?.destroy())
 
-const upgrade = (token: string, ...words: readonly string[]) =>
-  run([process.execPath, MAIN, 'upgrade', ...words], {
-    env: { ...PRODUCT_ENVIRONMENT, SPOUT_ENDPOINT: access.endpoint, SPOUT_TOKEN: token, NO_COLOR: '1' },
-  })
+const upgrade = (token: string, ...words: readonly string[]) => spoutAs(access, token, ['upgrade', ...words])
 
 test('an installation of its own version is current', async () => {
-  const version = (await run([process.execPath, MAIN, '--version'])).stdout.trim()
+  const version = (await spoutAs(access, '', ['--version'])).stdout.trim()
   const { code, stdout } = await upgrade(access.admin.token, '--check', '-o', 'json')
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({
     ...{ code: 0, target: version, state: 'current', steps: [], obstacles: [] },
