@@ -1,7 +1,7 @@
 import { documented, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Clients } from '../kept-alive.ts'
-import { type InClusterLab, startInClusterLab, WORKERS } from './in-cluster-lab.ts'
+import { type InClusterLab, startInClusterLab } from './in-cluster-lab.ts'
 import { startWorkload } from './workloads.ts'
 
 // Spout in the cluster that it serves, with return path node: pods see clients, and connections outlive the node that
@@ -49,12 +49,7 @@ describe('return path node in the cluster', () => {
   it.each(['web', 'web-local'])('pods on every node see the client of Service %s', async (name) => {
     if (name === 'web') {
       await lab.shell(INSTALL)
-      for (const [component, count] of [
-        ['control-plane', 1],
-        ['connector', 2],
-        ['agent', WORKERS.length],
-      ] as const)
-        await lab.ready(component, count)
+      await lab.allReady()
       await startWorkload(lab, { name: 'web', replicas: 4 })
       await lab.apply(documented('kubernetes-in-cluster.md', 'kind: AddressPool'))
       await lab.apply(documented('kubernetes-in-cluster.md', 'kind: Service'))

@@ -23,6 +23,13 @@ const IMAGE = 'registry.example.net/spout'
 /** Of the page whose commands the test types. */
 const PAGE = 'kubernetes-in-cluster.md'
 export const WORKERS = ['worker1', 'worker2'] as const
+/** What an installation runs, in the order in which it comes up. */
+const COMPONENTS = [
+  ['control-plane', 1],
+  ['configuration', 1],
+  ['connector', 2],
+  ['agent', WORKERS.length],
+] as const
 const SPOUT = 'spout'
 
 /**
@@ -65,6 +72,12 @@ export async function startInClusterLab() {
     const owner = found?.status?.owner ?? ''
     return found === undefined || owner === '' ? null : { id: found.metadata.name, owner }
   }
+  /** Waits until exactly this many pods of a component exist and are ready. */
+  const ready = async (component: string, count: number): Promise<readonly Kubernetes.Pod[]> =>
+    waitFor(() => cluster.readyPods(count, `app.kubernetes.io/component=${component}`, SPOUT), {
+      what: `${count} pods of ${component}; the last wrote ${lastWords(cluster, await pods(component))}`,
+      timeoutMs: 120_000,
+    })
   return {
     lab,
     cluster,
@@ -79,12 +92,11 @@ export async function startInClusterLab() {
     ask,
     service,
     apply: (text: string) => must([...cluster.kubectl, 'apply', '--filename', '-'], { input: text }),
-    /** Waits until exactly this many pods of a component exist and are ready. */
-    ready: async (component: string, count: number): Promise<readonly Kubernetes.Pod[]> =>
-      waitFor(() => cluster.readyPods(count, `app.kubernetes.io/component=${component}`, SPOUT), {
-        what: `${count} pods of ${component}; the last wrote ${lastWords(cluster, await pods(component))}`,
-        timeoutMs: 120_000,
-      }),
+    ready,
+    /** Waits until all that an installation runs is ready. */
+    allReady: async (): Promise<void> => {
+      for (const [component, count] of COMPONENTS) await ready(component, count)
+    },
     /** The address of a Service once a pod answers on it. */
     answering: (name: string) =>
       waitFor(

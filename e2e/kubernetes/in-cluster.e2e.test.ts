@@ -72,13 +72,7 @@ interface ShownMembers extends Kubernetes.KubernetesObject {
 describe('Spout in the cluster that it serves', () => {
   it('comes up by helm install alone: nobody hands a token to anybody', async () => {
     await lab.page.type('helm install')
-    for (const [component, count] of [
-      ['control-plane', 1],
-      ['configuration', 1],
-      ['connector', 2],
-      ['agent', WORKERS.length],
-    ] as const)
-      await lab.ready(component, count)
+    await lab.allReady()
     const secrets = await lab.cluster.api.list<{ readonly type: string }>('/api/v1/namespaces/spout/secrets')
     expect(secrets.items.filter(({ type }) => type !== 'helm.sh/release.v1')).toEqual([])
     // It does not run as root.
@@ -371,13 +365,7 @@ describe('Spout in the cluster that it serves', () => {
       },
       { what: 'the new control plane to have it announced', timeoutMs: 60_000 },
     )
-    for (const [component, count] of [
-      ['control-plane', 1],
-      ['configuration', 1],
-      ['connector', 2],
-      ['agent', 2],
-    ] as const)
-      await lab.ready(component, count)
+    await lab.allReady()
     expect([...shown]).toEqual([address])
     expect(await lab.answering('web')).toBe(address)
   }, 300_000)

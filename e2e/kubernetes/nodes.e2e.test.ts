@@ -14,13 +14,7 @@ beforeAll(async () => {
   await lab.shell(
     "sed 's#image: spout:#image: registry.example.net/spout:#; s#returnSeconds: 30#returnSeconds: 2#; s#returnPath: snat#returnPath: node#' deploy/kubernetes/spout.yaml > nodes.yaml && kubectl apply --filename nodes.yaml",
   )
-  for (const [component, count] of [
-    ['control-plane', 1],
-    ['configuration', 1],
-    ['connector', 2],
-    ['agent', WORKERS.length],
-  ] as const)
-    await lab.ready(component, count)
+  await lab.allReady()
   await startWorkload(lab, { name: 'web', replicas: 4 })
   await lab.apply(documented('kubernetes-in-cluster.md', 'kind: AddressPool'))
   await lab.apply(documented('kubernetes-in-cluster.md', 'kind: Service'))

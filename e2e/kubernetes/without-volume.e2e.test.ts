@@ -1,6 +1,6 @@
 import { type Kubernetes, LONGEST_BUILD_MS, must, recordFault, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type InClusterLab, startInClusterLab, WORKERS } from './in-cluster-lab.ts'
+import { type InClusterLab, startInClusterLab } from './in-cluster-lab.ts'
 import { askPolitely } from './polite-client.ts'
 import { startWorkload } from './workloads.ts'
 
@@ -30,11 +30,7 @@ it('comes up by helm install alone, and claims no volume', async () => {
   const install = 'helm install spout deploy/chart/spout --namespace spout --create-namespace'
   const values = '--set image=registry.example.net/spout:0.1.0,store.kind=cluster'
   expect(await lab.shell(`${install} ${values}`)).toMatchObject({ code: 0 })
-  for (const [component, count] of [
-    ['control-plane', 1],
-    ['agent', WORKERS.length],
-  ] as const)
-    await lab.ready(component, count)
+  await lab.allReady()
   expect(await lab.kubectl('get', 'persistentvolumeclaims', '--namespace', 'spout', '--output', 'name')).toBe('')
   const keys = ['get', 'secret', 'control-plane-keys', '--namespace', 'spout', '--output', 'jsonpath={.data}'] as const
   expect(Object.keys(JSON.parse(await lab.kubectl(...keys)) as object).sort()).toEqual([
