@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import path from 'node:path'
+import type { Finding } from '@spout/runtime/findings'
 import {
   agentSettings,
   bundled,
@@ -24,16 +25,6 @@ const AGENT = bundled(path.join(THIS_CHECKOUT, 'apps/agent/src/main.ts'))
 const LONG_MS = 90_000
 const HOUR_MS = 3_600_000
 const YEAR_MS = 365 * 24 * HOUR_MS
-
-interface Finding {
-  readonly level: 'error' | 'warning' | 'notice' | 'ok'
-  readonly check: string
-  readonly subject: string | null
-  readonly code?: string
-  readonly message: string
-  readonly why?: string
-  readonly fix: string | null
-}
 
 let system: TestSystem
 let client: Caller

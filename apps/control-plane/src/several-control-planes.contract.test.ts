@@ -14,6 +14,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { NodeIdentity } from '../../agent/src/identity.ts'
 import { readInstalled } from '../../cli/src/commands/upgrade/installed.ts'
 import { controlPlaneConfig } from './config.ts'
+import { servedCertificates } from './doctor/checks/served-certificates.ts'
 import { checkPeers } from './peers.ts'
 import { CuttablePath } from './testing/cuttable-path.ts'
 import { type PlaneOfSeveral, readyOf, startPlaneOfSeveral } from './testing/plane-of-several.ts'
@@ -188,6 +189,32 @@ test('each says its own version, and one that it leads', async () => {
   const { controlPlanes } = await patiently(() => readInstalled({ endpoint, token }, rest))
   expect(controlPlanes.map(({ version }) => version)).toEqual([VERSION, VERSION, VERSION])
   expect(controlPlanes.filter(({ leads }) => leads)).toHaveLength(1)
+})
+
+test('the doctor of one that follows misses no agent link, which the leader has', async () => {
+  const message = async ({ process, link }: Plane): Promise<string | undefined> => {
+    const set = [
+      `stateDirectory=${process.stateDirectory}`,
+      `status.port=${process.statusPort}`,
+      `agentLink.port=${new URL(link).port}`,
+    ]
+    const { config } = loadConfig(controlPlaneConfig, { set })
+    const findings = await servedCertificates.run({ config, now: () => new Date() })
+    return findings.map((finding) => `${finding.level}: ${finding.message}`).join()
+  }
+  await waitFor(
+    async () => {
+      const leader = await leaderOf(planes)
+      const said = await Promise.all([leader, ...others(leader, planes)].map(message))
+      return (
+        said[0] === 'ok: agentLink show certificates that are valid for a week or more.' &&
+        said
+          .slice(1)
+          .every((text) => text === 'ok: Another control plane leads, so this one shows no certificate to nodes.')
+      )
+    },
+    { what: 'the doctors to find nothing', timeoutMs: LONG_MS },
+  )
 })
 
 test('a node reports to the one that leads, whichever was asked for the load balancer', async () => {
