@@ -4,6 +4,7 @@ import { SEGMENT, UPLINK } from './domain-names.ts'
 import type { Run } from './run.ts'
 
 const PREFERENCE = 10
+/** Of the domain's namespace, which has no other table of ours. */
 const TABLE = 7100
 
 /**
