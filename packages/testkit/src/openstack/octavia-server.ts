@@ -32,6 +32,7 @@ export interface OctaviaServer {
 
 const [DATABASE, API] = ['octavia-database', 'octavia-api']
 const TABLES = ['l7rule', 'l7policy', 'member', 'health_monitor', 'listener', 'pool', 'load_balancer']
+const IS_PENDING = "provisioning_status LIKE 'PENDING_%'"
 const DELETED = "provisioning_status = 'PENDING_DELETE'"
 /** A request may mark a load balancer between two of the statements: then its children go the next time. */
 const IS_GOING = "provisioning_status IN ('PENDING_DELETE', 'DELETED')"
@@ -40,6 +41,9 @@ const CONFIRM = [
   'SET FOREIGN_KEY_CHECKS = 0',
   // Otherwise it locks what requests want to change meanwhile.
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+  // A request marks its load balancer and what it makes in one transaction. One that comes between two statements is
+  // confirmed the next time: else its load balancer would be ACTIVE while what it made is still PENDING.
+  `CREATE TEMPORARY TABLE begun AS SELECT id FROM load_balancer WHERE ${IS_PENDING}`,
   `UPDATE listener SET default_pool_id = NULL WHERE default_pool_id IN (SELECT id FROM pool WHERE ${DELETED})`,
   ...['listener', 'pool'].map(
     (table) => `DELETE FROM ${table} WHERE load_balancer_id IN (SELECT id FROM load_balancer WHERE ${IS_GOING})`,
@@ -49,9 +53,8 @@ const CONFIRM = [
   'DELETE FROM l7rule WHERE l7policy_id NOT IN (SELECT id FROM l7policy)',
   `UPDATE load_balancer SET provisioning_status = 'DELETED' WHERE ${DELETED}`,
   ...TABLES.slice(0, -1).map((table) => `DELETE FROM ${table} WHERE ${DELETED}`),
-  ...TABLES.map(
-    (table) => `UPDATE ${table} SET provisioning_status = 'ACTIVE' WHERE provisioning_status LIKE 'PENDING_%'`,
-  ),
+  ...TABLES.slice(0, -1).map((table) => `UPDATE ${table} SET provisioning_status = 'ACTIVE' WHERE ${IS_PENDING}`),
+  `UPDATE load_balancer SET provisioning_status = 'ACTIVE' WHERE ${IS_PENDING} AND id IN (SELECT id FROM begun)`,
 ].join('; ')
 
 /** What a database costs that survives a power cut: benchmarks compare with one that does, tests look at answers. */

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ShareName } from '@spout/model/node-report'
 import { BURST_PROGRAM, recordFault } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -68,7 +69,7 @@ describe('what a tenant network may take of a node', () => {
     await lab?.[Symbol.asyncDispose]()
   })
 
-  /** Does `attack` and asks the neighbour for as long as it lasts. */
+  /** Does `attack` and asks the neighbour for as long as it lasts, at half the rate that its own share allows. */
   async function beside(
     attack: () => Promise<unknown>,
   ): Promise<{ readonly asked: number; readonly answered: number }> {
@@ -77,10 +78,13 @@ describe('what a tenant network may take of a node', () => {
       isOver = true
     })
     let [asked, answered] = [0, 0]
+    const began = performance.now()
     do {
       asked++
       const line = await lab.peer('client').connect(NEIGHBOUR.vip, 80)
       if (line.startsWith(NEIGHBOUR.member)) answered++
+      const aheadMs = (2000 * asked) / SHARES.newFlowsPerSecond - (performance.now() - began)
+      if (aheadMs > 0) await pause(aheadMs)
     } while (!isOver)
     await attacking
     return { asked, answered }
