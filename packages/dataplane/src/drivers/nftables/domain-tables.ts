@@ -76,6 +76,9 @@ export class DomainTables {
       if (some.size === 0 && !table.needsLoad) return
       for (const [key, error] of await table.apply(some, signal)) failures.set(key, error)
     }
+    const deserted = this.#spread.deserted(all)
+    if (deserted.size > 0)
+      for (const [key, error] of await this.#spread.apply(deserted, signal)) failures.set(key, error)
     // Tunnel neighbours are added before the elements that use them and removed after them, so that no packet is
     // forwarded to a missing one.
     const { tunnelling } = this.#tables
@@ -106,7 +109,7 @@ export class DomainTables {
     await this.#dropAbandoned()
     await this.#neighbours.keepOnly(new Set([...tunnelling.entries.values()].flatMap(({ remotes }) => remotes)))
     // Last: packets are led only to a service that this node knows too.
-    const inForce = new Map([...all].filter(([key]) => !failures.has(key)))
+    const inForce = new Map([...all].filter(([key]) => !failures.has(key) && !deserted.has(key)))
     for (const [key, error] of await this.#spread.apply(inForce, signal)) failures.set(key, error)
     return failures
   }

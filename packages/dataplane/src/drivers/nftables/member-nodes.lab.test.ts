@@ -90,8 +90,12 @@ const membersOf = (pods: readonly PodName[]): readonly NodeMember[] =>
   pods.flatMap((pod) => VERSIONS.map((version) => member(`${pod}-${version}`, podAddress(pod)[version])))
 
 /** Members keep their slots from one call to the next, as the planner's tables do. */
-async function balance(pods: readonly PodName[], down: readonly string[] = []): Promise<void> {
-  for (const name of NAMES) {
+async function balance(
+  pods: readonly PodName[],
+  down: readonly string[] = [],
+  names: readonly NodeName[] = NAMES,
+): Promise<void> {
+  for (const name of names) {
     const one = wanted(
       'a',
       domainOf(name),
@@ -198,6 +202,48 @@ it.each(VERSIONS)('flows over IPv%i go on when pods come and go, whose slots the
   expect(await alive(fresh, 'fewer pods')).toBe(fresh.length)
   await closeAll([...flows, ...fresh])
 })
+
+it.each(VERSIONS)('a node whose last pod left leads on what others still send it, over IPv%i', async (version) => {
+  await balance(['pod1', 'pod2'])
+  await leadTo('node1')
+  const stays = (await openFlows(version)).filter(({ pod }) => pod === 'pod2')
+  await balance(['pod1'], [], ['node2'])
+  const flows = await openFlows(version)
+  expect(new Set(flows.map(({ pod }) => pod))).toEqual(new Set(['pod1']))
+  expect(await alive(flows, 'led on')).toBe(flows.length)
+  const datagrams = await Promise.all(Array.from({ length: 30 }, () => client.datagram(VIP[version], 53)))
+  expect(new Set(datagrams)).toEqual(new Set([`pod1 ${CLIENT[version]}`]))
+  expect(await alive(stays, 'leaving')).toBe(stays.length)
+  await balance(['pod1', 'pod2'], [], ['node2'])
+  expect(await alive(flows, 'back')).toBe(flows.length)
+  await balance(['pod1', 'pod2'])
+  expect(await alive([...flows, ...stays], 'agreed')).toBe(flows.length + stays.length)
+  await leadTo('node2')
+  expect(await alive([...flows, ...stays], 'moved')).toBe(flows.length + stays.length)
+  await closeAll([...flows, ...stays])
+})
+
+it.each(NAMES)(
+  'no connection fails while the last pod of %s, which has the address, leaves and comes',
+  async (owner) => {
+    await balance(['pod1', 'pod2'])
+    await leadTo(owner)
+    const [own, other] = owner === 'node1' ? (['pod1', 'pod2'] as const) : (['pod2', 'pod1'] as const)
+    const firsts = [NAMES, NAMES.toReversed()]
+    let isOver = false
+    const asking = (async () => {
+      const answers: string[] = []
+      while (!isOver) answers.push(await client.connect(VIP[4], 80))
+      return answers
+    })()
+    for (let round = 0; round < 20; round++) {
+      for (const name of firsts[round % 2]!) await balance([other], [], [name])
+      for (const name of firsts[round % 2]!) await balance([own, other], [], [name])
+    }
+    isOver = true
+    expect([...new Set(await asking)].sort()).toEqual(both(CLIENT[4]))
+  },
+)
 
 it('a UDP client stays with its pod while that is there, and gets another one when it goes', async () => {
   await balance(['pod1'])

@@ -146,6 +146,7 @@ export class PoolInUse {
       if (host === null || this.#endpoints[index]?.ip.version !== version) continue
       this.#records.add(set, pack({ mark: this.mark }, { mark: slot }), pack({ mark: host }))
       this.#records.add(setOf('serves', version), pack({ mark: this.mark }, { mark: host }))
+      if (host === places.own) this.#records.add(setOf('hosted', version), pack({ mark: this.mark }))
     }
   }
 

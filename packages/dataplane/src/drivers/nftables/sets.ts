@@ -61,6 +61,8 @@ const family = <Version extends 4 | 6>(version: Version) => {
     spread: { ...shape('map', 'mark . mark : mark', 8, 4), typeof: 'meta mark . numgen inc mod 2 : meta priority' },
     /** Pool mark . number of each node that hosts members of the pool with slots. */
     serves: { ...shape('set', 'mark . mark', 8), typeof: 'meta mark . meta priority' },
+    /** Pool mark of each pool with members on this node that have slots. */
+    hosted: shape('set', 'mark', 4),
     /** Number of another node -> its address in the tunnel. */
     hop: {
       ...shape('map', `mark : ${address}`, 4, bytes),
@@ -140,9 +142,11 @@ export const SETS = {
   inner4: { ...v4.service, keysOf: 'service4', typeof: `${INNER_SERVICE} : meta mark` },
   spread4: v4.spread,
   serves4: v4.serves,
+  hosted4: v4.hosted,
   hop4: v4.hop,
   spread6: v6.spread,
   serves6: v6.serves,
+  hosted6: v6.hosted,
   hop6: v6.hop,
   /** This node's own number. */
   here: { ...shape('set', 'mark', 4), typeof: 'meta priority' },
@@ -170,13 +174,15 @@ export const FORWARDING_SETS = [
 export const TUNNELLING_SETS = [...FORWARDING_SETS, 'remote4', 'remote6'] as const satisfies readonly SetName[]
 /** Sets of the table that leads packets to the nodes of members. */
 export const SPREADING_SETS = [
-  ...(['service4', 'network4', 'inner4', 'spread4', 'serves4', 'hop4'] as const),
-  ...(['service6', 'network6', 'spread6', 'serves6', 'hop6', 'here'] as const),
+  ...(['service4', 'network4', 'inner4', 'spread4', 'serves4', 'hosted4', 'hop4'] as const),
+  ...(['service6', 'network6', 'spread6', 'serves6', 'hosted6', 'hop6', 'here'] as const),
 ] as const satisfies readonly SetName[]
 /** Sets of the table that only redirects to the proxy. */
 export const PROXYING_SETS = ['proxied4', 'front4', 'proxied6', 'front6'] as const satisfies readonly SetName[]
 /** Sets of the table that translates. */
-export const TRANSLATING_SETS = SET_NAMES.filter((name) => !/^(nexthop|remote|inner|spread|serves|hop|here)/.test(name))
+export const TRANSLATING_SETS = SET_NAMES.filter(
+  (name) => !/^(nexthop|remote|inner|spread|serves|hosted|hop|here)/.test(name),
+)
 
 /** Bytes of an element's identity: its key, or first and last key of a range. */
 export const identityBytes = ({ keyBytes, interval }: SetShape): number => (interval ? 2 * keyBytes : keyBytes)

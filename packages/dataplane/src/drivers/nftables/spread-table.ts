@@ -1,6 +1,7 @@
 import type { Log, NativeHelper } from '@spout/sys'
 import { DomainTable, type Wanted } from './domain-table.ts'
 import { HOSTS_KEY, type Rendered, type Spread } from './rendered.ts'
+import { SETS } from './sets.ts'
 
 /** Table `spreading` of a domain: the parts of its entries that lead packets to other nodes, and these nodes. */
 export class SpreadTable {
@@ -42,11 +43,36 @@ export class SpreadTable {
     return this.#table.apply(wanted, signal)
   }
 
+  /**
+   * Those of the entries whose last member of a pool leaves this node. They are applied before the member goes, all
+   * others after their members are there. If another pool of the entry gets its first one at once, that is what counts.
+   */
+  deserted(all: Wanted): Wanted {
+    return new Map(
+      [...all].filter(([key, rendered]) => {
+        const [before, after] = [this.#table.entries.get(key), rendered?.spread?.entry]
+        if (before === undefined || after === undefined) return false
+        const [had, has] = [hostedPools(before), hostedPools(after)]
+        return [...had].some((pool) => !has.has(pool)) && [...has].every((pool) => had.has(pool))
+      }),
+    )
+  }
+
   /** Whether nothing stays but the nodes, so that the table goes. */
   #isLast(removed: ReadonlyMap<string, unknown>): boolean {
     for (const key of this.#table.entries.keys()) if (key !== HOSTS_KEY && !removed.has(key)) return false
     return this.#table.entries.has(HOSTS_KEY)
   }
+}
+
+/** Family and mark of each pool with members of this node. */
+function hostedPools({ records }: Rendered): ReadonlySet<string> {
+  const pools = new Set<string>()
+  for (const set of ['hosted4', 'hosted6'] as const) {
+    const marks = records.get(set) ?? Buffer.alloc(0)
+    for (let at = 0; at < marks.length; at += SETS[set].keyBytes) pools.add(`${set} ${marks.readUInt32LE(at)}`)
+  }
+  return pools
 }
 
 type Parts = ReadonlyMap<string, Spread>

@@ -12,6 +12,10 @@ import { declareSets, hex, SPREAD_TABLE, serviceKey, slotOf } from './skeleton-t
 const MOST_REMEMBERED_FLOWS = 262_144
 /** A flow that is silent for longer follows the slots again. */
 const REMEMBERED_SECONDS = 900
+/** How many connections are remembered whose second packet has not come. Each entry is of the last few seconds. */
+const MOST_BEGUN_CONNECTIONS = 65_536
+/** Clients repeat an unanswered first packet after a second (RFC 6298, section 2.1), and follow the slots again. */
+const BEGUN_SECONDS = 3
 
 /**
  * Renders the table of return path `node`, without elements. It sends a packet for a member of another node to that
@@ -21,6 +25,9 @@ const REMEMBERED_SECONDS = 900
  * The slot of a packet says which node it goes to, the same on every node. What a flow had before the slots changed is
  * remembered here. A TCP connection stays with its node while that exists: only that node knows whether the connection
  * goes on. Other flows have no end that anybody sees, so they stay while the node has a member of the pool.
+ *
+ * Nodes learn of a change one after the other. So a packet may come out of the tunnel for a pool whose last member of this
+ * node is gone: this node leads it on to the slot's node, as it would if it had the address.
  *
  * The number of a node is in the packet's priority.
  * @param links indexes of the interfaces that the rules name
@@ -50,18 +57,34 @@ export const renderSpreadingSkeleton = (links: string): WholeTable =>
         'meta protocol ip goto service-of4',
         'meta protocol ip6 goto service-of6',
       ]),
+      ...chain('arriving', `type filter hook ingress devices = { ${HOSTS} } priority 0; policy accept;`, [
+        'meta mark set 0',
+        'meta pkttype != host accept',
+        'meta protocol ip goto arriving4',
+        'meta protocol ip6 goto arriving6',
+      ]),
     ],
     links,
   )
 
-/** Declares what flows are remembered in: flow -> number of a node. Filled and emptied by packets alone. */
-const declareFlows = (version: 4 | 6): readonly string[] => [
-  `  map flows${version} {`,
-  `    typeof ${FLOW_TYPE[version]} : meta priority`,
-  `    size ${MOST_REMEMBERED_FLOWS}`,
-  '    flags dynamic,timeout',
-  '  }',
-]
+/**
+ * Declares what flows are remembered in: flow -> number of a node. Filled and emptied by packets alone. `begun` are
+ * connections of clients with their first packet alone, `flows` those with more. `led` are connections that came out of
+ * the tunnel: two nodes may remember each other for one connection, as long as each looks only at its own direction.
+ */
+const declareFlows = (version: 4 | 6): readonly string[] =>
+  Object.entries({
+    flows: MOST_REMEMBERED_FLOWS,
+    begun: MOST_BEGUN_CONNECTIONS,
+    led: MOST_BEGUN_CONNECTIONS,
+  } satisfies Record<FlowMap, number>).flatMap(([name, most]) => [
+    `  map ${name}${version} {`,
+    `    typeof ${FLOW_TYPE[version]} : meta priority`,
+    `    size ${most}`,
+    '    flags dynamic,timeout',
+    '  }',
+  ])
+type FlowMap = 'flows' | 'begun' | 'led'
 
 const hashed = (fields: string): string => `jhash ${fields} mod ${hex(0xffff_ffff)} seed ${hex(HASH_SEED)}`
 
@@ -79,40 +102,69 @@ const FLOW_TYPE = {
 } as const
 
 const IS_FIRST = 'tcp flags & (syn | ack) == syn'
+const IS_NOT_FIRST = 'tcp flags & (syn | ack) != syn'
 
 /**
  * A lookup without a result ends its rule. The rule that writes ends, too, if the map is full, and the packet goes on.
- * A connection's first packet is not remembered: a flood of them would fill the map.
+ * A connection's first packet is remembered apart, and not for long: a flood of them fills no map but its own.
  */
 function familyChains(version: 4 | 6): readonly string[] {
   const key = FLOW[version]
-  const remember = `update @flows${version} { ${key} timeout ${REMEMBERED_SECONDS}s : meta priority }`
-  const forget = `delete @flows${version} { ${key} : meta priority }`
+  const remember = (map: FlowMap, seconds = REMEMBERED_SECONDS): string =>
+    `update @${map}${version} { ${key} timeout ${seconds}s : meta priority }`
+  const forget = (map: FlowMap): string => `delete @${map}${version} { ${key} : meta priority }`
   const bySlot = `goto by-slot${version}`
   const send = sendOn(version)
+  const serviceOf = [
+    `meta mark set ${serviceKey(version)} map @service${version}`,
+    'meta mark 0 accept',
+    `meta mark set meta mark & ${hex(POOL_MASK)}`,
+    FORGET_NETWORK,
+  ]
+  const byNetwork = `meta mark & ${hex(NETWORK_MASK)} != 0 jump ${networkChainName(version)}`
   return [
     ...chain(`by-slot${version}`, null, [
-      `meta mark & ${hex(NETWORK_MASK)} != 0 jump ${networkChainName(version)}`,
+      byNetwork,
       ...slotRules(version),
       // The port may have been used for an earlier connection.
-      `${IS_FIRST} ${forget}`,
+      `${IS_FIRST} ${forget('flows')}`,
+      `${IS_FIRST} ${forget('begun')}`,
+      `${IS_FIRST} ${remember('begun', BEGUN_SECONDS)}`,
       `${IS_FIRST} goto send${version}`,
-      remember,
+      remember('flows'),
       `goto send${version}`,
     ]),
     ...chain(`send${version}`, null, [...send, 'goto done']),
-    ...chain(`remembered${version}`, null, [remember, ...send, forget, bySlot]),
-    ...chain(`left${version}`, null, [forget, bySlot]),
+    ...chain(`remembered${version}`, null, [remember('flows'), ...send, forget('flows'), bySlot]),
+    ...chain(`left${version}`, null, [forget('flows'), bySlot]),
     ...chain(`service-of${version}`, null, [
-      `meta mark set ${serviceKey(version)} map @service${version}`,
-      'meta mark 0 accept',
-      `meta mark set meta mark & ${hex(POOL_MASK)}`,
-      FORGET_NETWORK,
+      ...serviceOf,
       `${IS_FIRST} ${bySlot}`,
       `meta priority set ${key} map @flows${version}`,
+      `meta priority 0:0 meta l4proto tcp meta priority set ${key} map @begun${version}`,
       `meta priority 0:0 ${bySlot}`,
       `meta l4proto != tcp meta mark . meta priority != @serves${version} goto left${version}`,
       `goto remembered${version}`,
+    ]),
+    // A connection that is led on is remembered from its first packet: nothing else tells its next ones from those of a
+    // connection that this node tracks. Only packets of the moment between two nodes' changes come here.
+    ...chain(`lead-on${version}`, null, [
+      byNetwork,
+      ...slotRules(version),
+      `meta l4proto tcp ${remember('flows')}`,
+      `meta l4proto tcp ${remember('led')}`,
+      `goto send${version}`,
+    ]),
+    ...chain(`led-on${version}`, null, [remember('led'), ...send, forget('led'), 'goto done']),
+    ...chain(`arriving${version}`, null, [
+      ...serviceOf,
+      `${IS_NOT_FIRST} meta priority set ${key} map @led${version}`,
+      `${IS_NOT_FIRST} meta priority 0:0 goto done`,
+      `${IS_NOT_FIRST} goto led-on${version}`,
+      `${IS_FIRST} ${forget('led')}`,
+      `${IS_FIRST} ${forget('flows')}`,
+      `meta mark @hosted${version} goto done`,
+      `goto lead-on${version}`,
     ]),
   ]
 }
