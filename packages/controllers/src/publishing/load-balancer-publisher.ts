@@ -7,7 +7,14 @@ import {
   type SecurityRule,
   type StatusReader,
 } from '@spout/model'
-import { announcingIn, knownNodeRoutes, type LoadBalancerPlan, type PlannedNode, planLoadBalancer } from '@spout/plan'
+import {
+  announcingIn,
+  knownNodeRoutes,
+  knownPools,
+  type LoadBalancerPlan,
+  type PlannedNode,
+  planLoadBalancer,
+} from '@spout/plan'
 import type { Clock } from '@spout/runtime'
 import type { CarryingGroups } from '../indexes/carrying-groups.ts'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
@@ -48,6 +55,7 @@ const MOST_MEMBERS_PLACED_AT_ONCE = 100
 export class LoadBalancerPublisher {
   readonly #options: LoadBalancerPublisherOptions
   readonly #nodeRoutes = knownNodeRoutes()
+  readonly #pools = knownPools()
 
   constructor(options: LoadBalancerPublisherOptions) {
     this.#options = options
@@ -119,6 +127,7 @@ export class LoadBalancerPublisher {
       previous: index.get(id),
       entryBefore: this.#entryOf(id),
       nodeRoutes: this.#nodeRoutes,
+      knownPools: this.#pools,
       gatewayOwnerIds: this.#gatewayOwners(network),
       freePoolNumber: (after) => (network === null ? null : index.freePoolNumber(network.id, after)),
       connectionLimit: ofClass?.connectionLimit ?? null,

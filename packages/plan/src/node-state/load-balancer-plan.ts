@@ -10,6 +10,7 @@ import type {
 import type { PlannedNode } from '../placement/place.ts'
 import type { Reason } from '../reason.ts'
 import type { Announcing } from './announcing-in.ts'
+import type { KnownPools } from './known-pools.ts'
 import type { KnownNodeRoutes } from './node-routes.ts'
 import type { CertificateOf } from './node-tls.ts'
 
@@ -28,6 +29,8 @@ export interface LoadBalancerPlanInput {
   readonly entryBefore?: LoadBalancerEntry | null
   /** A cache of planned routes, to which new ones are added. The plan does not depend on it. Default: an empty one. */
   readonly nodeRoutes?: KnownNodeRoutes
+  /** The same for planned pools. */
+  readonly knownPools?: KnownPools
   /**
    * `PlacementIndex.gatewayOwners(networkId)`. With return path `gateway` one node has the members' gateway address, so
    * it owns all load balancers of the network that it can carry.

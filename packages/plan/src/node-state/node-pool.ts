@@ -12,6 +12,7 @@ import {
   type PassiveSpec,
   type Placement,
   type Pool,
+  sameJson,
 } from '@spout/model'
 import { poolMode } from '../resolve/protocols.ts'
 import { placeMembers } from '../slots/edit-slots.ts'
@@ -19,9 +20,15 @@ import { type CertificateOf, planPoolTls } from './node-tls.ts'
 
 export type PlacedPool = Placement['pools'][number]
 
+/** A pool as its placement is stored, and as nodes get it. `node` is null if it names a certificate that was deleted. */
+export interface PlannedPool {
+  readonly placed: PlacedPool
+  readonly node: NodePool | null
+}
+
 /**
- * Plans a pool: for the nodes' entry, and for the placement. Disabled members are left out. `node` is null if the pool
- * names a certificate that was deleted.
+ * Plans a pool. Disabled members are left out.
+ * @param previous is `placed` of the result, as the same object, if nothing differs
  * @param nodesHad the members in the entry that nodes were last sent. Unchanged ones are reused as the same objects
  */
 export function planPool(
@@ -31,14 +38,15 @@ export function planPool(
   previous: PlacedPool | null,
   certificateOf: CertificateOf,
   nodesHad: NodePool['members'] = [],
-): { readonly placed: PlacedPool; readonly node: NodePool | null } {
+): PlannedPool {
   const mode = poolMode(loadBalancer, pool)
   const enabled = pool.members.filter((member) => member.enabled)
   const assignment = placeMembers(previous, enabled)
   const slots = mode === 'l4' ? assignment.slots : null
   const tls = planPoolTls(pool, mode, certificateOf)
   const members = assignment.members.map((member) => member?.id ?? null)
-  const placed = { poolId: pool.id, number, members, slots }
+  const decided = { poolId: pool.id, number, members, slots }
+  const placed = previous !== null && sameJson(previous, decided) ? previous : decided
   if (tls === null) return { placed, node: null }
   const node: NodePool = {
     id: pool.id,

@@ -1,16 +1,17 @@
+import { knownPools, planKnownPool } from './known-pools.ts'
 import type { LoadBalancerPlanInput } from './load-balancer-plan.ts'
-import { planPool } from './node-pool.ts'
+import type { PlannedPool } from './node-pool.ts'
 
 /** Plans the pools of a load balancer. Null: its network has no pool number left. */
-export function planPools(input: LoadBalancerPlanInput): ReturnType<typeof planPool>[] | null {
-  const { loadBalancer, previous, freePoolNumber } = input
+export function planPools(input: LoadBalancerPlanInput): PlannedPool[] | null {
+  const { loadBalancer, previous, freePoolNumber, certificateOf, knownPools: kept = knownPools() } = input
   // Pool numbers are unique in a network. After a move to another network, new ones are chosen.
   const known = previous?.networkId === loadBalancer.networkId ? previous.pools : []
   const numbers = new Map(known.map((pool) => [pool.poolId, pool.number]))
   const before = new Map(previous?.pools.map((pool) => [pool.poolId, pool]))
   const nodesHad = new Map(input.entryBefore?.pools.map((pool) => [pool.id, pool.members]))
   const own = new Set(numbers.values())
-  const planned: ReturnType<typeof planPool>[] = []
+  const planned: PlannedPool[] = []
   let last = 0
   for (const pool of loadBalancer.pools) {
     let number = numbers.get(pool.id) ?? null
@@ -20,9 +21,8 @@ export function planPools(input: LoadBalancerPlanInput): ReturnType<typeof planP
       if (number === null) return null
       last = number
     }
-    planned.push(
-      planPool(loadBalancer, pool, number, before.get(pool.id) ?? null, input.certificateOf, nodesHad.get(pool.id)),
-    )
+    const placed = before.get(pool.id) ?? null
+    planned.push(planKnownPool(loadBalancer, pool, number, placed, certificateOf, nodesHad.get(pool.id), kept))
   }
   return planned
 }
