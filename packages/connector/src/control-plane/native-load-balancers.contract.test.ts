@@ -2,6 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../../../server/src/test-bed.ts'
 import { loadBalancerIds } from '../addresses/ids.ts'
+import type { LoadBalancerContent } from '../content/content.ts'
+import { routeOf } from '../content/route-content.ts'
+import type { ShownLoadBalancer } from './load-balancer-service.ts'
 import { NativeLoadBalancers } from './native-load-balancers.ts'
 
 let bed: TestBed
@@ -87,4 +90,56 @@ test('all who follow the load balancers share one watch, which is closed behind 
   stops[1]!.abort()
   await expect(following[1]).rejects.toThrow('aborted')
   await expect.poll(() => closed).toHaveLength(1)
+})
+
+/** A listener whose routes lead to these pools, one each. */
+function routedTo(pools: readonly string[]): LoadBalancerContent {
+  const routes = pools.map((name) => {
+    const made = routeOf({ name, action: { type: 'forward', pools: [{ pool: name, weight: 1 }] } }, 'rules')
+    if ('refusal' in made) throw new Error(made.refusal.message)
+    return made.value
+  })
+  const listener = { name: 'web', protocol: 'http', port: 80, defaultPool: '', allowedCidrs: null, routes } as const
+  const pool = { protocol: 'http', persistence: null, panicThreshold: 0, drainSeconds: 0, monitor: null } as const
+  return {
+    ...{ name: 'routed', annotations: {}, listeners: [listener] },
+    pools: pools.map((name) => ({ name, ...pool, members: [] })),
+  }
+}
+
+test('after changes of members the watch shows the very parts of the answers, which need no deep comparison', async () => {
+  const [id = ''] = loadBalancerIds(projectId, 'd')
+  const segment = { physicalNetwork: 'physnet1', vlan: null }
+  const net = await bed.admission.createNetwork({ projectId, name: 'n', description: '', returnPath: 'snat', segment })
+  const subnet = { name: '', description: '', cidr: '10.0.0.0/24', gatewayIp: null, nodeRange: null }
+  await bed.admission.addSubnet(net.id, subnet)
+  const { id: poolId } = await bed.admission.createAddressPool({
+    ...{ name: 'q', description: '', cidr: '203.0.113.0/24', gatewayIp: null, projectIds: null, quarantineSeconds: 0 },
+    ranges: [{ first: '203.0.113.1', last: '203.0.113.9' }],
+  })
+  let shown: ShownLoadBalancer = await native.create(id, routedTo(['a', 'b', 'c']), { poolId, address: null })
+  const stop = new AbortController()
+  const seen = new Map<number, ShownLoadBalancer['document']>()
+  const following = (async () => {
+    for await (const event of native.watch(stop.signal))
+      if (event.type === 'shown' && event.loadBalancer.document.id === id)
+        seen.set(event.loadBalancer.document.generation, event.loadBalancer.document)
+  })()
+  await expect.poll(() => seen.size).toBe(1)
+  for (const at of [0, 1, 2, 0]) {
+    const put = [
+      { name: '', address: '10.0.0.11', port: 8000 + shown.document.generation, weight: 1, monitorPort: null },
+    ]
+    shown = await native.changeMembers(shown, { poolId: shown.document.pools[at]!.id, put, remove: [] })
+    const { generation, pools } = shown.document
+    await expect.poll(() => seen.has(generation)).toBe(true)
+    // The watch may have shown the changed pool before the answer came.
+    expect(seen.get(generation)!.pools.map((pool, index) => index === at || pool === pools[index])).toEqual([
+      true,
+      true,
+      true,
+    ])
+  }
+  stop.abort()
+  await expect(following).rejects.toThrow('aborted')
 })

@@ -116,7 +116,9 @@ export class NativeLoadBalancers extends NativeProject implements LoadBalancerSe
     const pools = document.pools.map((pool) =>
       pool.id === change.poolId ? { ...pool, members: changedMembers(pool.members, put, change.remove) } : pool,
     )
-    return { document: { ...document, pools, generation, updatedAt }, status }
+    const made = { ...document, pools, generation, updatedAt }
+    this.#answers.changed(made)
+    return { document: made, status }
   }
 
   async changeRoutes({ document, status }: ShownLoadBalancer, change: RouteChange): Promise<ShownLoadBalancer> {
