@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { stretchesOf } from '../diff/list-difference.ts'
 import type { NodeStateEntry } from './index.ts'
+import type { NodePool } from './pool.ts'
 
 /** JSON with sorted object keys, so that equal values give equal text. */
 export function canonicalJson(value: unknown): string {
@@ -74,6 +75,8 @@ const CHUNK = 64
  * If a listener has more routes, each is hashed by itself: a route may be added anywhere, and would shift all chunks.
  */
 const FEW_ROUTES = 64
+/** If an entry has more pools, the text of each is kept: most changes leave all but one the same objects. */
+const FEW_POOLS = 16
 
 /** The hash of an entry, with the hashes of its parts, by which a changed version is hashed cheaply. */
 export interface HashedParts {
@@ -83,6 +86,8 @@ export interface HashedParts {
   readonly chunks: ReadonlyMap<readonly unknown[], readonly string[]>
   /** The concatenated hashes of routes, by list. */
   readonly routes: ReadonlyMap<readonly unknown[], string>
+  /** The canonical JSON of pools. Bytes take a fraction of the memory of a text that was put together. */
+  readonly pools: ReadonlyMap<NodePool, Uint8Array>
 }
 
 /** Entries are compared by this hash: the first 128 bits of SHA-256 over the canonical JSON, hex. */
@@ -96,15 +101,17 @@ export const entryHash = (entry: NodeStateEntry): string => hashEntry(entry).has
 export function hashEntry(entry: NodeStateEntry, before?: HashedParts): HashedParts {
   const chunks = new Map<readonly unknown[], readonly string[]>()
   const routes = new Map<readonly unknown[], string>()
-  if (entry.kind !== 'load-balancer') return { hash: digest(canonicalJson(entry)), entry, chunks, routes }
+  const texts = new Map<NodePool, Uint8Array>()
+  const parts = { entry, chunks, routes, pools: texts }
+  if (entry.kind !== 'load-balancer') return { hash: digest(canonicalJson(entry)), ...parts }
   const poolsBefore = before?.entry.kind === 'load-balancer' ? before.entry.pools : []
-  const pools = entry.pools.map((pool) => {
+  const hashed = (pool: NodePool): object => {
     if (pool.members.length <= CHUNK) return pool
     const known = poolsBefore.find(({ id }) => id === pool.id)?.members ?? []
     const members = chunkHashes(pool.members, known, before?.chunks.get(known) ?? [])
     chunks.set(pool.members, members)
     return { ...pool, members }
-  })
+  }
   const servicesBefore = before?.entry.kind === 'load-balancer' ? before.entry.services : []
   const services = entry.services.map((service) => {
     if (service.routes === undefined || service.routes.length <= FEW_ROUTES) return service
@@ -113,7 +120,30 @@ export function hashEntry(entry: NodeStateEntry, before?: HashedParts): HashedPa
     routes.set(service.routes, hashes)
     return { ...service, routes: digest(hashes) }
   })
-  return { hash: digest(canonicalJson({ ...entry, services, pools })), entry, chunks, routes }
+  if (entry.pools.length <= FEW_POOLS)
+    return { hash: digest(canonicalJson({ ...entry, services, pools: entry.pools.map(hashed) })), ...parts }
+  const written = entry.pools.map((pool) => {
+    const known = before?.pools.get(pool)
+    const chunksBefore = known && before?.chunks.get(pool.members)
+    if (chunksBefore !== undefined) chunks.set(pool.members, chunksBefore)
+    const text = known ?? Buffer.from(canonicalJson(hashed(pool)))
+    texts.set(pool, text)
+    return text
+  })
+  return { hash: digest(withPools({ ...entry, services }, written)), ...parts }
+}
+
+const COMMA = Buffer.from(',')
+
+/** The canonical JSON of an entry whose pools have these texts. */
+function withPools(entry: object, pools: readonly Uint8Array[]): Uint8Array {
+  const fields = entry as Readonly<Record<string, unknown>>
+  const names = Object.keys(fields).sort()
+  const at = names.indexOf('pools')
+  // Neither is empty: every entry has `kind` and `services`.
+  const [head, tail] = [fieldsText(fields, names.slice(0, at)), fieldsText(fields, names.slice(at + 1))]
+  const list = pools.flatMap((pool) => [COMMA, pool]).slice(1)
+  return Buffer.concat([Buffer.from(`${head.slice(0, -1)},"pools":[`), ...list, Buffer.from(`],${tail.slice(1)}`)])
 }
 
 /** The concatenated hashes of a list. Those of items that an earlier list has are taken from there. */
@@ -152,4 +182,4 @@ function chunkHashes(
 
 /** Characters of a hash. */
 const HASH_LENGTH = 32
-const digest = (text: string): string => hash('sha256', text, 'hex').slice(0, HASH_LENGTH)
+const digest = (text: string | Uint8Array): string => hash('sha256', text, 'hex').slice(0, HASH_LENGTH)

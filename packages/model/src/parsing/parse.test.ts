@@ -203,6 +203,8 @@ describe('ERRORS', () => {
   })
 })
 
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32)
+
 describe('entryHash', () => {
   const entry: DomainEntry = {
     kind: 'domain',
@@ -285,6 +287,39 @@ describe('entryHash', () => {
     }
     const few = entryOf(all.slice(0, 64))
     expect(entryHash(few)).toBe(createHash('sha256').update(canonicalJson(few)).digest('hex').slice(0, 32))
+  })
+
+  it('hashing an entry of many pools gives the same with and without the previous one', () => {
+    const pool = fc.record({
+      id: fc.string({ unit: 'grapheme', maxLength: 3 }),
+      members: fc.oneof(fc.constant([]), fc.array(fc.record({ id: fc.nat(9) }), { minLength: 63, maxLength: 66 })),
+    })
+    const entryOf = (pools: readonly object[]): LoadBalancerEntry =>
+      ({ version: 1, kind: 'load-balancer', services: [{ id: 's' }], pools }) as unknown as LoadBalancerEntry
+    const plainly = (entry: LoadBalancerEntry) => {
+      const pools = entry.pools.map(({ members, ...others }) => {
+        const halves = [members.slice(0, 64), members.slice(64)].map((part) => sha256(canonicalJson(part)))
+        return { ...others, members: members.length > 64 ? halves : members }
+      })
+      return sha256(canonicalJson({ ...entry, pools }))
+    }
+    const many = fc.array(pool, { minLength: 15, maxLength: 18, size: 'max' })
+    const changes = fc.array(fc.record({ at: fc.nat(17), pool, how: fc.constantFrom('put', 'add', 'remove', 'move') }))
+    fc.assert(
+      fc.property(many, changes, (begin, all) => {
+        let pools: readonly object[] = begin
+        let last = hashEntry(entryOf(pools))
+        for (const { at, pool: one, how } of all) {
+          if (how === 'put') pools = pools.with(Math.min(at, pools.length - 1), one)
+          else if (how === 'move') pools = [...pools.slice(1), pools[0]!]
+          // Some occur twice.
+          else pools = pools.toSpliced(at, how === 'remove' ? 1 : 0, ...(how === 'add' ? [one, one] : []))
+          last = hashEntry(entryOf(pools), last)
+          expect(last.hash).toBe(plainly(entryOf(pools)))
+        }
+      }),
+      { numRuns: 50 },
+    )
   })
 
   it('equal JSON is equal canonical JSON', () => {
