@@ -1,12 +1,27 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { LoadBalancer, Member } from '@spout/model'
-import { contentOf, type LoadBalancerContent, type MemberContent } from './content.ts'
+import type { LoadBalancer, Member, Pool } from '@spout/model'
+import {
+  type LoadBalancerContent,
+  listenersOf,
+  type MemberContent,
+  type PoolContent,
+  poolContentOf,
+  poolless,
+} from './content.ts'
 import { type AlikeRoutes, piecesOf, type RouteChange, routeChange } from './route-difference.ts'
 
 interface Endpoint {
   readonly address: string
   readonly port: number
 }
+
+/** A cache: the parts of wanted contents that parts of documents were last found to equal, in the same order. */
+export interface AlikeParts {
+  readonly pools: WeakMap<Pool, PoolContent>
+  readonly routes: AlikeRoutes
+}
+
+export const alikeParts = (): AlikeParts => ({ pools: new WeakMap(), routes: new WeakMap() })
 
 /** A change of some members of one pool. */
 export interface PoolChange {
@@ -24,14 +39,21 @@ export interface PoolChange {
 export function differenceTo(
   document: LoadBalancer,
   wanted: LoadBalancerContent,
-  alike?: AlikeRoutes,
+  alike = alikeParts(),
 ): 'same' | 'whole' | readonly (PoolChange | RouteChange)[] {
-  if (!document.enabled || !isDeepStrictEqual(frameOf(document), frame(wanted))) return 'whole'
+  if (!document.enabled || document.pools.length !== wanted.pools.length) return 'whole'
+  if (!isDeepStrictEqual(frameOf(document), frame(wanted))) return 'whole'
   const changes: (PoolChange | RouteChange)[] = []
-  for (const [at, { id, members }] of document.pools.entries()) {
-    const others = wanted.pools[at]?.members ?? []
-    if (members.length === others.length && members.every((member, index) => isAsWanted(member, others[index]!)))
+  for (const [at, pool] of document.pools.entries()) {
+    const other = wanted.pools[at]!
+    if (alike.pools.get(pool) === other) continue
+    if (!isDeepStrictEqual(poolContentOf({ ...pool, members: [] }), { ...other, members: [] })) return 'whole'
+    const { id, members } = pool
+    const others = other.members
+    if (members.length === others.length && members.every((member, index) => isAsWanted(member, others[index]!))) {
+      alike.pools.set(pool, other)
       continue
+    }
     const change = changeOf(id, members, others)
     // Two wanted members have the same endpoint: written as a whole, they are refused with the control plane's reason.
     if (change === null) return 'whole'
@@ -39,7 +61,7 @@ export function differenceTo(
   }
   const poolNames = new Map(document.pools.map(({ id, name }) => [id, name]))
   for (const [at, { id, routes = [] }] of document.listeners.entries()) {
-    const change = routeChange(id, routes, wanted.listeners[at]?.routes ?? [], poolNames, alike)
+    const change = routeChange(id, routes, wanted.listeners[at]?.routes ?? [], poolNames, alike.routes)
     if (change === 'whole') return 'whole'
     // Routes come after members: a route may be about to send to a pool that has had no members.
     if (change !== null) changes.push(...piecesOf(change))
@@ -82,15 +104,15 @@ const isAsWanted = (member: Member, wanted: MemberContent): boolean =>
   member.weight === wanted.weight &&
   member.monitorPort === wanted.monitorPort
 
-/** The content without its members, routes and tags. */
-const frame = ({ tags: _, ...content }: LoadBalancerContent): LoadBalancerContent => ({
+/** The content without its pools, routes and tags. */
+const frame = ({ tags: _, pools: __, ...content }: LoadBalancerContent): Omit<LoadBalancerContent, 'pools'> => ({
   ...content,
-  pools: content.pools.map((pool) => ({ ...pool, members: [] })),
   listeners: content.listeners.map(({ routes: _, ...listener }) => listener),
 })
-const frameOf = (document: LoadBalancer): LoadBalancerContent =>
-  contentOf({
+const frameOf = (document: LoadBalancer): Omit<LoadBalancerContent, 'pools'> => ({
+  ...poolless(document),
+  listeners: listenersOf({
     ...document,
-    pools: document.pools.map((pool) => ({ ...pool, members: [] })),
     listeners: document.listeners.map((listener) => ({ ...listener, routes: [] })),
-  })
+  }),
+})

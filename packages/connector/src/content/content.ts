@@ -72,42 +72,47 @@ export interface MonitorContent {
 }
 
 /** The content of an existing document, without its tags. */
-export function contentOf(document: LoadBalancer): LoadBalancerContent {
-  return {
-    name: document.name,
-    annotations: sorted(document.annotations),
-    pools: document.pools.map((pool) => ({
-      name: pool.name,
-      protocol: pool.protocol,
-      persistence: pool.persistence,
-      panicThreshold: pool.panicThreshold,
-      drainSeconds: pool.drainSeconds,
-      members: pool.members.map(({ name, address, port, weight, monitorPort }) => ({
-        name,
-        address,
-        port,
-        weight,
-        monitorPort,
-      })),
-      monitor:
-        pool.monitor === null
-          ? null
-          : {
-              type: pool.monitor.type,
-              intervalMs: pool.monitor.intervalMs,
-              timeoutMs: pool.monitor.timeoutMs,
-              rise: pool.monitor.rise,
-              fall: pool.monitor.fall,
-              path: pool.monitor.http?.path ?? null,
-            },
-      ...(pool.tls === undefined ? {} : { tls: pool.tls }),
-      ...(pool.http2 === undefined ? {} : { http2: true as const }),
-      ...(pool.refusedPercent === undefined ? {} : { refusedPercent: pool.refusedPercent }),
-    })),
-    listeners: listenersOf(document),
-    ...namesOf(document),
-  }
-}
+export const contentOf = (document: LoadBalancer): LoadBalancerContent => ({
+  ...poolless(document),
+  pools: document.pools.map(poolContentOf),
+  listeners: listenersOf(document),
+})
+
+/** The content without pools and listeners. */
+export const poolless = (document: LoadBalancer): Omit<LoadBalancerContent, 'tags' | 'pools' | 'listeners'> => ({
+  name: document.name,
+  annotations: sorted(document.annotations),
+  ...namesOf(document),
+})
+
+export const poolContentOf = (pool: Pool): PoolContent => ({
+  name: pool.name,
+  protocol: pool.protocol,
+  persistence: pool.persistence,
+  panicThreshold: pool.panicThreshold,
+  drainSeconds: pool.drainSeconds,
+  members: pool.members.map(({ name, address, port, weight, monitorPort }) => ({
+    name,
+    address,
+    port,
+    weight,
+    monitorPort,
+  })),
+  monitor:
+    pool.monitor === null
+      ? null
+      : {
+          type: pool.monitor.type,
+          intervalMs: pool.monitor.intervalMs,
+          timeoutMs: pool.monitor.timeoutMs,
+          rise: pool.monitor.rise,
+          fall: pool.monitor.fall,
+          path: pool.monitor.http?.path ?? null,
+        },
+  ...(pool.tls === undefined ? {} : { tls: pool.tls }),
+  ...(pool.http2 === undefined ? {} : { http2: true as const }),
+  ...(pool.refusedPercent === undefined ? {} : { refusedPercent: pool.refusedPercent }),
+})
 
 function namesOf({
   dnsNames = [],

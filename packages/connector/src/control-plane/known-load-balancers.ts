@@ -3,8 +3,8 @@ import { keepWatching } from '@spout/client/keep-watching'
 import type { LoadBalancer } from '@spout/model'
 import { type Clock, Listeners, type Logger } from '@spout/runtime'
 import type { LoadBalancerContent } from '../content/content.ts'
+import { alikeParts } from '../content/content-difference.ts'
 import { CLUSTER_ANNOTATION, type OwnerKind, ownersOf } from '../content/owners.ts'
-import type { AlikeRoutes } from '../content/route-difference.ts'
 import type { LoadBalancerService, ShownLoadBalancer } from './load-balancer-service.ts'
 
 /** A change among the known load balancers. */
@@ -26,8 +26,8 @@ export class KnownLoadBalancers {
   readonly #idsOfUid = new Map<string, Set<string>>()
   readonly #idsOfKey = new Map<string, Set<string>>()
   readonly #listeners = new Listeners<LoadBalancerChange>()
-  /** Cache for comparing routes with the wanted content. */
-  readonly alike: AlikeRoutes = new WeakMap()
+  /** Cache for comparing pools and routes with the wanted content. */
+  readonly alike = alikeParts()
   /** Cache: the content that a document was last found to equal. Both stay the same objects until they change. */
   readonly says = new WeakMap<LoadBalancer, LoadBalancerContent>()
   /** Ids that the list under way has shown; null when none is under way. */

@@ -2,6 +2,7 @@ import { Refused } from '@spout/client/native-api'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { expect, test } from 'vitest'
 import type { LoadBalancerContent } from '../content/content.ts'
+import { alikeParts } from '../content/content-difference.ts'
 import type { ShownLoadBalancer } from '../control-plane/load-balancer-service.ts'
 import { LeftOut } from './left-out.ts'
 import { replace, type SayContext, withoutRefused } from './say-content.ts'
@@ -155,7 +156,7 @@ test.each([
       return shown
     },
   }
-  const known = { answered: () => {}, get: () => shown, alike: new WeakMap(), says: new WeakMap() }
+  const known = { answered: () => {}, get: () => shown, alike: alikeParts(), says: new WeakMap() }
   const leftOut = new LeftOut(new FakeClock(), 30_000)
   await replace({ leftOut, known, service } as unknown as SayContext, wanted, shown)
   expect(said).toEqual(calls)
