@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { OpenStackProgram } from '@spout/testkit'
+import { OpenStackProgram, run, TypedPage } from '@spout/testkit'
 import { type Issued, issueCertificate, revocationList } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ControlPlaneProcess } from './testing/control-plane-process.ts'
@@ -18,6 +18,7 @@ let controlPlane: ControlPlaneProcess
 let program: OpenStackProgram
 let directory: string
 let loadBalancer: string
+let publicPool: string
 
 const root = issueCertificate({ isAuthority: true })
 const leaf = issueCertificate({ names: ['shop.example'], issuer: root })
@@ -51,14 +52,12 @@ function bundleOf({ certificate, key }: Issued, ...more: readonly string[]): Buf
   return readFileSync(file('p12'))
 }
 
-async function openstack(...argv: readonly string[]) {
-  const env = {
-    ...{ OS_AUTH_URL: `${controlPlane.address}/identity`, OS_USERNAME: 'admin', OS_PASSWORD: PASSWORD },
-    ...{ OS_PROJECT_NAME: 'admin', OS_USER_DOMAIN_NAME: 'Default', OS_PROJECT_DOMAIN_NAME: 'Default' },
-    OS_IDENTITY_API_VERSION: '3',
-  }
-  return program.run(argv, { env })
-}
+const environment = () => ({
+  ...{ OS_AUTH_URL: `${controlPlane.address}/identity`, OS_USERNAME: 'admin', OS_PASSWORD: PASSWORD },
+  ...{ OS_PROJECT_NAME: 'admin', OS_USER_DOMAIN_NAME: 'Default', OS_PROJECT_DOMAIN_NAME: 'Default' },
+  OS_IDENTITY_API_VERSION: '3',
+})
+const openstack = (...argv: readonly string[]) => program.run(argv, { env: environment() })
 async function output(...argv: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await openstack(...argv)
   if (code !== 0) throw new Error(`openstack ${argv.join(' ')}: ${stderr}`)
@@ -109,6 +108,7 @@ beforeAll(async () => {
   program = new OpenStackProgram()
   const pool = { name: 'public', cidr: '192.0.2.0/24', ranges: [{ first: '192.0.2.10', last: '192.0.2.250' }] }
   const { id } = await native('/address-pools', pool)
+  publicPool = id
   loadBalancer = (await shown('loadbalancer', 'create', '--name', 'web', '--vip-network-id', id)).id
 }, 120_000)
 afterAll(async () => {
@@ -149,6 +149,27 @@ describe('openstack secret', () => {
 })
 
 describe('a listener', () => {
+  test('is made by the commands of docs/key-manager.md', async () => {
+    await output('loadbalancer', 'create', '--name', 'shop', '--vip-network-id', publicPool)
+    const pool = ['--name', 'web', '--protocol', 'HTTP', '--lb-algorithm', 'ROUND_ROBIN', '--loadbalancer', 'shop']
+    await output('loadbalancer', 'pool', 'create', ...pool)
+    put('shop.crt', leaf.certificate)
+    put('shop.key', leaf.key)
+    put('ca.crt', root.certificate)
+    // One shell types them all: the second sets a variable for the third.
+    const page = new TypedPage('key-manager.md', () => Promise.reject(new Error('typed alone')))
+    const commands = ['openssl pkcs12', 'REF=', 'openstack loadbalancer'].map((one) => page.take(one).command)
+    expect(page.left).toEqual([])
+    const env = { ...environment(), HOME: directory, PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8', no_proxy: '*' }
+    const typed = await run(['bash', '-ec', `cd '${directory}'\n${commands.join('\n')}`], { env })
+    expect(typed.code, typed.stderr).toBe(0)
+    const made = await shown('loadbalancer', 'listener', 'show', 'secure')
+    expect(made).toMatchObject({ protocol: 'TERMINATED_HTTPS', protocol_port: 443 })
+    const { items } = await native('/certificates')
+    const stores = items.find(({ name }: { name: string }) => name === 'shop')
+    expect(made.default_tls_container_ref).toContain(stores.id)
+  })
+
   test.each<[string, readonly string[]]>([
     ['', []],
     [' with the ciphers of OpenSSL 1.1', ['-legacy']],

@@ -9,6 +9,7 @@ import {
   Lab,
   LONGEST_BUILD_MS,
   must,
+  type PageShell,
   TypedPage,
   waitFor,
 } from '@spout/testkit'
@@ -21,6 +22,7 @@ const PAGE = 'management-cluster.md'
 
 let lab: Lab
 let cluster: KubernetesCluster
+let shell: PageShell
 beforeAll(async () => {
   lab = await Lab.create()
   cluster = await KubernetesCluster.start(lab)
@@ -31,7 +33,8 @@ beforeAll(async () => {
   await api.create('/api/v1/namespaces', { metadata: { name: 'platform' } })
   await api.create('/api/v1/namespaces', { metadata: { name: 'bare', labels: { 'spout.dev/tenant': 'b' } } })
   await must([...cluster.kubectl, 'apply', '--filename', '-'], { input: documented(PAGE, 'kind: Namespace') })
-  const page = new TypedPage(PAGE, checkoutShell({ lab, cluster }))
+  shell = checkoutShell({ lab, cluster })
+  const page = new TypedPage(PAGE, shell)
   await page.type('kubectl apply')
   expect(page.left).toEqual([])
   const isActive = async (one: Case) => (await refusalOf(one, 'bare')) !== null
@@ -181,6 +184,14 @@ test.each<readonly [string, Case]>([
   ['spec.dnsNames: no domain', object({}, { dnsNames: ['www.other.example'] })],
 ])('what is not given is refused, and why is said: %s %j', async (message, one) => {
   expect(await refusalOf(one, 'shop')).toContain(message)
+})
+
+test('a cluster takes the rights for Gateways as their page says', async () => {
+  const page = new TypedPage('gateway-api.md', shell)
+  await page.type('kubectl apply')
+  expect(page.left).toEqual([])
+  const at = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/spout-connector-gateways'
+  expect(await cluster.api.get(at)).toMatchObject({ subjects: [{ name: 'connector', namespace: 'spout' }] })
 })
 
 test('namespaces of the provider are not restricted, and an old object can still be deleted', async () => {
