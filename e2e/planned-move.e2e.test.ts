@@ -280,6 +280,8 @@ describe('with announcer bgp', () => {
     await clients.idle()
     for (const downloaded of more) expect(await downloaded).toMatch(whole(DOWNLOAD_S))
     expect((await clients.tell()).failures).toEqual([])
+    // Nobody needs the rest of the time.
+    await changeGroup(system, { secondChanceSeconds: 1 })
     await waitFor(async () => (await tables(system)).length === 0, { what: 'the move to be over', timeoutMs: 40_000 })
     await clients.idle()
     expect((await clients.goOn()).failures).toEqual([])
