@@ -251,8 +251,11 @@ describe('connections of the proxy', () => {
       return Number(/expires (?:1m)?(\d+)s/.exec(set)?.[1])
     }
     await waitFor(async () => (await secondsLeft()) < 58, { what: 'time to pass' })
+    const askedAt = performance.now()
     await chance.configure(settings({ seconds: 60, since: '2026-01-01T00:00:01.000Z' }))
-    expect(await secondsLeft()).toBeGreaterThanOrEqual(58)
+    const left = await secondsLeft()
+    // A busy machine may need seconds for that.
+    expect(left + (performance.now() - askedAt) / 1000).toBeGreaterThanOrEqual(58)
     await chance.configure(null)
   })
 
