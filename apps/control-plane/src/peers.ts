@@ -28,9 +28,9 @@ export interface PeersOptions {
 /** @throws ConfigError when this process cannot be one of several */
 export function checkPeers({ peers, store, api }: ControlPlaneConfig): void {
   if (peers.url === '') return
-  if (store.engine !== 'postgres')
+  if (store.engine !== 'postgres' && store.engine !== 'kubernetes')
     throw new ConfigError(
-      `peers.url: needs store.engine postgres, and it is ${store.engine}: one process has that store`,
+      `peers.url: needs store.engine postgres or kubernetes, and it is ${store.engine}: one process has that store`,
     )
   if (api.publicUrl === '')
     throw new ConfigError('peers.url: needs api.publicUrl: links must lead to whichever control plane is alive')

@@ -315,10 +315,11 @@ test('a leader that is cut off from PostgreSQL: its writes are refused, another 
 test('what a process of several needs besides its address is asked for', () => {
   const check = (...set: string[]) => checkPeers(loadConfig(controlPlaneConfig, { set }).config)
   const url = 'peers.url=https://cp1.example:9133'
-  expect(() => check(url)).toThrow('peers.url: needs store.engine postgres, and it is sqlite')
+  expect(() => check(url)).toThrow('peers.url: needs store.engine postgres or kubernetes, and it is sqlite')
   const engine = ['store.engine=postgres', 'store.postgres.servers=[db.example]']
   expect(() => check(url, ...engine)).toThrow('peers.url: needs api.publicUrl')
   check(url, ...engine, 'api.publicUrl=https://spout.example')
+  check(url, 'store.engine=kubernetes', 'api.publicUrl=https://spout.example')
   for (const wrong of ['http://cp1:1', 'https://cp1', 'https://cp1:9133/x', 'https://u@cp1:9133'])
     expect(() => check(`peers.url=${wrong}`)).toThrow('is not like https://cp1.example:9133')
 })

@@ -7,8 +7,10 @@ test('the API answers that it is alive, and reveals nothing about the process', 
   const app = createServer({ log: silentLogger() })
   onTestFinished(() => app.close())
   mount(app, healthApi())
-  const answer = await app.inject('/healthz')
-  expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ok' }])
+  for (const path of ['/healthz', '/healthz/leader']) {
+    const answer = await app.inject(path)
+    expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ok' }])
+  }
   for (const path of ['/readyz', '/metrics', '/metrics/']) {
     const { statusCode, body } = await app.inject(path)
     expect([path, statusCode]).toEqual([path, 404])

@@ -152,6 +152,7 @@ test('without a leader that answers, requests are refused and may be tried again
     body: { code: 'Unavailable', detail: 'The control plane is not available: no control plane leads' },
   })
   expect(await ask('/healthz')).toEqual({ status: 200, body: 'here' })
+  expect(await ask('/healthz/leader')).toMatchObject({ status: 503 })
 
   destination = { at: 'peer', url: `https://127.0.0.1:${await freePort()}` }
   expect(await ask('/x', { method: 'POST', body: 'b'.repeat(1_000_000) })).toMatchObject({ status: 503 })

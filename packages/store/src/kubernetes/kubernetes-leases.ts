@@ -26,8 +26,8 @@ export interface KubernetesLeasesOptions {
   readonly onFailure: (reason: string) => void
 }
 
-/** Shorter than a lease lasts. */
-const SIGN_DEADLINE_MS = 2500
+/** The part of a lease's time that a write of its sign may take: shorter than the lease lasts. */
+const SIGN_SHARE = 0.8
 
 /** What the holder of a lease writes now and then. */
 interface Sign {
@@ -112,7 +112,7 @@ export class KubernetesLeases implements Leases {
     try {
       const content = { number, id: randomUUID(), data: packed(sign) }
       // Sent again although it was carried out, it is refused as taken.
-      const how = { deadlineMs: SIGN_DEADLINE_MS, idempotent: true }
+      const how = { deadlineMs: sign.ttlMs * SIGN_SHARE, idempotent: true }
       this.#see(sign, await records.put('lease', key, content, known?.version ?? null, how))
       return number
     } catch (error) {

@@ -55,9 +55,14 @@ describe('pods of the test bed that run real programs', () => {
   })
 
   it('run in the host network when they ask for it, one on each node as a DaemonSet, with fields in their environment', async () => {
-    const script = 'echo "$POD on $NODE at $IP"; exec sleep 600'
+    const script = 'echo "$POD on $NODE at $IP, $URL"; exec sleep 600'
     const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } })
-    const env = [field('POD', 'metadata.name'), field('NODE', 'spec.nodeName'), field('IP', 'status.podIP')]
+    const env = [
+      field('POD', 'metadata.name'),
+      field('NODE', 'spec.nodeName'),
+      field('IP', 'status.podIP'),
+      { name: 'URL', value: 'http://$(POD).example' },
+    ]
     const labels = { app: 'agent' }
     await cluster.api.create('/apis/apps/v1/namespaces/default/daemonsets', {
       metadata: { name: 'agent' },
@@ -79,7 +84,9 @@ describe('pods of the test bed that run real programs', () => {
       const [address] = cluster.node(nodeName).addresses
       expect(pod.status?.podIP).toBe(address)
       expect(cluster.podPlace(pod)).toBe(nodeName)
-      await waitFor(() => cluster.podLog(pod, 'agent') === `${pod.metadata.name} on ${nodeName} at ${address}\n`, {
+      const { name } = pod.metadata
+      const said = `${name} on ${nodeName} at ${address}, http://${name}.example\n`
+      await waitFor(() => cluster.podLog(pod, 'agent') === said, {
         what: `the pod on ${nodeName} to say where it is`,
       })
     }

@@ -185,7 +185,11 @@ function environmentOf(config: KubeletConfig, { pod, container, ips }: Container
   }
   for (const { name, value, valueFrom } of container.env ?? []) {
     const path = valueFrom?.fieldRef?.fieldPath
-    variables[name] = path === undefined ? (value ?? '') : (fields[path] ?? '')
+    variables[name] = path === undefined ? expanded(value ?? '', variables) : (fields[path] ?? '')
   }
   return variables
 }
+
+/** `$(NAME)` in a value is what an earlier variable has. */
+const expanded = (value: string, earlier: Readonly<Record<string, string>>): string =>
+  value.replaceAll(/\$\(([A-Za-z_]\w*)\)/g, (all, name: string) => earlier[name] ?? all)
