@@ -23,9 +23,8 @@ const IMAGE = 'registry.example.net/spout'
 /** Of the page whose commands the test types. */
 const PAGE = 'kubernetes-in-cluster.md'
 export const WORKERS = ['worker1', 'worker2'] as const
-/** What an installation runs, in the order in which it comes up. */
+/** What an installation runs beside control planes, in the order in which it comes up. */
 const COMPONENTS = [
-  ['control-plane', 1],
   ['configuration', 1],
   ['connector', 2],
   ['agent', WORKERS.length],
@@ -94,8 +93,9 @@ export async function startInClusterLab() {
     apply: (text: string) => must([...cluster.kubectl, 'apply', '--filename', '-'], { input: text }),
     ready,
     /** Waits until all that an installation runs is ready. */
-    allReady: async (): Promise<void> => {
-      for (const [component, count] of COMPONENTS) await ready(component, count)
+    allReady: async ({ controlPlanes = 1 } = {}): Promise<void> => {
+      for (const [component, count] of [['control-plane', controlPlanes] as const, ...COMPONENTS])
+        await ready(component, count)
     },
     /** The address of a Service once a pod answers on it. */
     answering: (name: string) =>

@@ -24,6 +24,8 @@ const service = (name: string) =>
     ...{ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace: 'default' } },
     spec: { type: 'LoadBalancer', selector: { app: 'web' }, ports: [{ port: 80, targetPort: 'http' }] },
   })
+/** The load balancer and its owner, which is shown a moment after it answers. */
+const announced = () => waitFor(() => lab.announced('default/web'), { what: 'its owner', timeoutMs: 60_000 })
 const uidsOf = (pods: readonly Kubernetes.Pod[]) => pods.map(({ metadata }) => metadata.uid).sort()
 
 it('comes up by helm install alone, and claims no volume', async () => {
@@ -43,7 +45,7 @@ it('the pod of the control plane goes, with all its files: the next has everythi
   await lab.apply(POOL)
   await lab.apply(service('web'))
   const address = await lab.answering('web')
-  const before = await lab.announced('default/web')
+  const before = await announced()
   const others = async () => uidsOf((await Promise.all(['agent', 'connector', 'configuration'].map(lab.pods))).flat())
   const running = await others()
   const asking = askPolitely(lab.client, address)
@@ -65,11 +67,25 @@ it('the pod of the control plane goes, with all its files: the next has everythi
   expect(failed).toEqual([])
   expect(await lab.answering('web')).toBe(address)
   // The load balancer is the same, and so are all pods, which trust the same authority.
-  expect(await lab.announced('default/web')).toEqual(before)
+  expect(await announced()).toEqual(before)
   expect(await others()).toEqual(running)
   recordFault({
     fault: 'in-cluster without a volume: the pod of the control plane and its files go',
     outcome: 'the next has all from the API of the cluster; no address and no load balancer changes',
     figure: `0 of ${count} requests failed; a new Service answered after ${(tookMs / 1000).toFixed(1)} s`,
   })
+}, 300_000)
+
+it('a value makes it two control planes: load balancers and addresses stay, and both are of use', async () => {
+  const address = await lab.answering('web')
+  const { id } = await announced()
+  const upgrade = 'helm upgrade spout deploy/chart/spout --namespace spout --reset-then-reuse-values'
+  expect(await lab.shell(`${upgrade} --set controlPlane.replicas=2`)).toMatchObject({ code: 0 })
+  await lab.allReady({ controlPlanes: 2 })
+  const names = (await lab.pods('control-plane')).map(({ metadata }) => metadata.name)
+  expect(names.sort()).toEqual(['control-plane-0', 'control-plane-1'])
+  await lab.apply(service('third'))
+  await lab.answering('third')
+  expect(await lab.answering('web')).toBe(address)
+  expect((await announced()).id).toBe(id)
 }, 300_000)

@@ -4,6 +4,8 @@ import path from 'node:path'
 import { ensureHelm, KubernetesCluster, Lab, LONGEST_BUILD_MS, must, run, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
+import { agentConfig } from '../../../../apps/agent/src/config.ts'
+import { controlPlaneConfig } from '../../../../apps/control-plane/src/config.ts'
 import { CONTROL_PLANE_HOST } from '../in-cluster/names.ts'
 import type { KubernetesObject } from '../in-cluster/pod.ts'
 import { NAMESPACE } from '../namespace.ts'
@@ -74,6 +76,44 @@ describe('helm template', () => {
       store: { engine: 'kubernetes', kubernetes: { keysSecret: 'control-plane-keys' } },
       kubernetes: { enabled: true },
     })
+  })
+
+  it('with several control planes each has a name that stays, and the agents know all', async () => {
+    const found = byKey(await rendered('--set', 'store.kind=cluster,controlPlane.replicas=3'))
+    const text = (program: string) => parse(found.get(`ConfigMap spout/${program}`)?.data?.[`${program}.yaml`] ?? '')
+    const hosts = [0, 1, 2].map((number) => `control-plane-${number}.spout.svc`)
+    const links = hosts.map((host) => `https://${host}:9131`)
+    const { server } = agentConfig.parse(text('agent'))
+    expect([server.url, ...server.others]).toEqual(links)
+    const { agentLink, peers } = controlPlaneConfig.parse(text('control-plane'))
+    expect(agentLink.names).toEqual(expect.arrayContaining([...hosts, CONTROL_PLANE_HOST]))
+    expect(peers).toEqual({ url: '', host: '::', port: 9133 })
+    expect(found.has('Deployment spout/control-plane')).toBe(false)
+    const { spec } = found.get('StatefulSet spout/control-plane') as { spec: object }
+    expect(spec).toMatchObject({
+      replicas: 3,
+      podManagementPolicy: 'Parallel',
+      template: {
+        spec: {
+          topologySpreadConstraints: [{ topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' }],
+          containers: [
+            {
+              env: expect.arrayContaining([
+                { name: 'SPOUT_PEERS_URL', value: 'https://$(POD_NAME).spout.svc:9133' },
+                { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+              ]),
+            },
+          ],
+        },
+      },
+    })
+    expect(spec).not.toHaveProperty('strategy')
+    for (const number of [0, 1, 2])
+      expect(found.get(`Service spout/control-plane-${number}`)?.spec).toMatchObject({
+        selector: { 'statefulset.kubernetes.io/pod-name': `control-plane-${number}` },
+        publishNotReadyAddresses: true,
+      })
+    expect(found.get('PodDisruptionBudget spout/control-plane')?.spec).toMatchObject({ maxUnavailable: 1 })
   })
 
   it('prints the objects of spout.yaml, but for the namespace, which Helm makes', async () => {
@@ -182,6 +222,8 @@ const WRONG = [
   ['managementCidrs={10.0.0.0}', '/managementCidrs/0'],
   ['store.volume.size=lots', '/store/volume/size'],
   ['store.kind=etcd', '/store/kind'],
+  ['controlPlane.replicas=2', 'controlPlane.replicas: more than one needs store.kind cluster'],
+  ['controlPlane.replicas=0', '/controlPlane/replicas'],
   ['store.kind=cluster,store.volume.existingClaim=mine', 'store.volume.existingClaim: is not used'],
   ['monitoring.podMonitor.enabled=true', 'no matches for kind "PodMonitor"'],
 ] as const

@@ -7,6 +7,7 @@ import type { KubernetesObject } from '../in-cluster/pod.ts'
 import { WORKLOADS } from '../in-cluster/workloads.ts'
 import { chartFiles } from './chart.ts'
 import { FILLINGS, HOLES } from './holes.ts'
+import { SEVERAL_FILLINGS } from './several.ts'
 import { chartValues, DEFAULT_VALUES } from './values.ts'
 
 const DIRECTORY = path.join(import.meta.dirname, '../../../../deploy/chart/spout')
@@ -43,7 +44,7 @@ it('every value goes into a template, and every place is in an object that there
   const templates = Object.entries(all).flatMap(([file, text]) => (file.startsWith('templates/') ? [text] : []))
   const unused = pathsOf(DEFAULT_VALUES).filter((value) => !templates.some((text) => text.includes(`.Values.${value}`)))
   expect(unused).toEqual([])
-  for (const { object } of [...HOLES, ...FILLINGS]) expect(objects.has(object), object).toBe(true)
+  for (const { object } of [...HOLES, ...FILLINGS, ...SEVERAL_FILLINGS]) expect(objects.has(object), object).toBe(true)
 })
 
 /** Paths of values that are no mapping with names of its own. */

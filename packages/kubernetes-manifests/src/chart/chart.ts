@@ -13,6 +13,7 @@ import { ACCESS, accessYaml, STORE_ACCESS } from '../rbac/manifests.ts'
 import { CHECKS, CRDS, NAMED, NOTES } from './fixed-templates.ts'
 import { STORE_IN_CLUSTER } from './holes.ts'
 import { MONITORING_TEMPLATES } from './monitoring-templates.ts'
+import { SEVERAL_NAMED, SEVERAL_OBJECTS } from './several.ts'
 import { inAnyNamespace, templateOf } from './templates.ts'
 import { valuesSchema, valuesYaml } from './values-files.ts'
 
@@ -67,6 +68,7 @@ function templates(): Readonly<Record<string, string>> {
     ),
     store: onlyIf(STORE_IN_CLUSTER, inAnyNamespace(storeYaml())),
     policies: inAnyNamespace([...ENDPOINT_SLICE_POLICY, ...NETWORK_POLICIES].map(objectYaml).join('---\n')),
+    'several-control-planes': SEVERAL_OBJECTS,
     checks: CHECKS,
     crds: CRDS,
     ...MONITORING_TEMPLATES,
@@ -76,6 +78,7 @@ function templates(): Readonly<Record<string, string>> {
       Object.entries(text).map(([name, each]) => [`templates/${name}.yaml`, `${TEMPLATE_HEAD}${each}`]),
     ),
     'templates/_named.tpl': NAMED,
+    'templates/_control-planes.tpl': SEVERAL_NAMED,
     'templates/NOTES.txt': NOTES,
   }
 }

@@ -31,6 +31,9 @@ export const CHECKS = `{{- if and (eq .Values.announcer "bgp") (not .Values.loca
 {{- if and (eq .Values.store.kind "cluster") .Values.store.volume.existingClaim }}
 {{- fail "store.volume.existingClaim: is not used with store.kind cluster" }}
 {{- end }}
+{{- if and (gt (int .Values.controlPlane.replicas) 1) (ne .Values.store.kind "cluster") }}
+{{- fail (printf "controlPlane.replicas: more than one needs store.kind cluster: one process has the store of kind %s" .Values.store.kind) }}
+{{- end }}
 {{- if and .Values.store.volume.existingClaim (not .Values.store.volume.enabled) }}
 {{- fail "store.volume.existingClaim: is not used while store.volume.enabled is false" }}
 {{- end }}
@@ -53,7 +56,7 @@ export const NOTES = `Spout {{ .Chart.AppVersion }} is in namespace {{ .Release.
 
 1. Wait for its pods. The others start once the control plane has written its authority:
 
-   kubectl --namespace {{ .Release.Namespace }} rollout status deployment/control-plane daemonset/agent
+   kubectl --namespace {{ .Release.Namespace }} rollout status {{ ternary "statefulset" "deployment" (gt (int .Values.controlPlane.replicas) 1) }}/control-plane daemonset/agent
 {{- if and (eq .Values.store.kind "volume") .Values.store.volume.enabled }}
 
    A control plane that stays Pending has no volume: see the events of PersistentVolumeClaim {{ default "control-plane" .Values.store.volume.existingClaim }}.

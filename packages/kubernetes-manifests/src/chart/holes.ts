@@ -56,6 +56,7 @@ const CHECKS = ['mostOfProject', 'ownShare', 'perSecond', 'perSecondOfTarget']
 
 export const HOLES: readonly Hole[] = [
   ...ofPods,
+  { object: 'Deployment/control-plane', at: ['spec', 'replicas'], value: 'controlPlane.replicas' },
   { object: 'Deployment/connector', at: ['spec', 'replicas'], value: 'connector.replicas' },
   { object: CLAIM, at: ['spec', 'resources', 'requests', 'storage'], value: 'store.volume.size' },
   setting('control-plane', 'network.managementCidrs', 'managementCidrs'),

@@ -4,6 +4,7 @@ import type { KubernetesObject } from '../in-cluster/pod.ts'
 import { NAMESPACE } from '../namespace.ts'
 import { objectYaml } from '../object-yaml.ts'
 import { FILLINGS, HOLES } from './holes.ts'
+import { SEVERAL_FILLINGS } from './several.ts'
 
 /** The template of an object of the installation: its YAML, with the values that go into it. */
 export function templateOf(object: KubernetesObject): string {
@@ -13,10 +14,12 @@ export function templateOf(object: KubernetesObject): string {
       at,
       put: `{{ toJson .Values.${value} }}`,
     })),
-    ...FILLINGS.filter((filling) => filling.object === key).map(({ at, put, unlessEmpty }) => ({
-      at,
-      put: unlessEmpty === undefined ? put : `${put}${CONDITION}${unlessEmpty}`,
-    })),
+    ...[...FILLINGS, ...SEVERAL_FILLINGS]
+      .filter((filling) => filling.object === key)
+      .map(({ at, put, unlessEmpty }) => ({
+        at,
+        put: unlessEmpty === undefined ? put : `${put}${CONDITION}${unlessEmpty}`,
+      })),
   ]
   const copy = structuredClone<object>(object) as Tree
   const [texts, fields] = [filled.filter(isInText), filled.filter((place) => !isInText(place))]

@@ -284,11 +284,20 @@ export const chartValues = object({
   nodes,
   store,
   monitoring,
-  controlPlane: object(
-    pods('system-cluster-critical', { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '1Gi' } }),
-  )
+  controlPlane: object({
+    replicas: z
+      .number()
+      .int()
+      .min(1)
+      .max(5)
+      .default(1)
+      .describe(
+        'One of them leads; when it dies another does within seconds. More than one needs store.kind cluster. 2 are enough.',
+      ),
+    ...pods('system-cluster-critical', { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '1Gi' } }),
+  })
     .prefault({})
-    .describe('One pod.'),
+    .describe('Plans, and serves the API.'),
   configuration: object(between).prefault({}).describe('One pod, which applies AddressPools and the other kinds.'),
   connector: object({
     replicas: z.number().int().min(1).max(5).default(2).describe('One of them works, the others wait to take over.'),

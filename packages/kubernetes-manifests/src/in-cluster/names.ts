@@ -19,6 +19,8 @@ export const LINK_PORT = 9131
 export const STATUS_PORT = 9133
 export const AGENT_METRICS_PORT = 9132
 export const CONTROL_PLANE_STATUS_PORT = 9134
+/** Where one of several control planes answers for the others. */
+export const PEERS_PORT = 9133
 
 /** Host name of the control plane for pods, whatever the cluster's own domain is. */
 export const CONTROL_PLANE_HOST = `${CONTROL_PLANE}.${NAMESPACE}.svc`

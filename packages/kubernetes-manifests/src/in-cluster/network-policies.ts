@@ -6,6 +6,7 @@ import {
   CONTROL_PLANE_STATUS_PORT,
   LINK_PORT,
   labels,
+  PEERS_PORT,
   STATUS_PORT,
 } from './names.ts'
 import { inNamespace, type KubernetesObject } from './pod.ts'
@@ -34,6 +35,8 @@ export const NETWORK_POLICIES: readonly KubernetesObject[] = [
       ],
       ports: [tcp(API_PORT)],
     },
+    // Of several, those that do not lead pass requests on.
+    { from: [{ podSelector: { matchLabels: labels(CONTROL_PLANE) } }], ports: [tcp(PEERS_PORT)] },
     // Agents come from node addresses and have certificates.
     { ports: [tcp(LINK_PORT)] },
     // Metrics need a token.

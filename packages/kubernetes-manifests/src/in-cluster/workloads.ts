@@ -78,7 +78,7 @@ const controlPlane: KubernetesObject = {
       ],
       container: {
         // Not /readyz: it waits for nodes, which reach it only after this probe passes.
-        readinessProbe: { ...probe('/healthz', 'api', 'HTTPS'), periodSeconds: 5 },
+        readinessProbe: { ...probe('/healthz/leader', 'api', 'HTTPS'), periodSeconds: 5 },
         livenessProbe: {
           ...probe('/healthz', 'api', 'HTTPS'),
           periodSeconds: 10,
