@@ -195,13 +195,15 @@ describe('a listener that passes TLS on', () => {
       not: fc.nat({ max: 4 }).map((one) => one === 0),
     })
     const route = fc.record({ conditions: fc.array(condition, { maxLength: 2 }), pool: fc.integer({ min: 1, max: 2 }) })
+    // Each table uses both pools: a released backend's slot is free for another only later, and then the proxy is replaced.
+    const kept = [1, 2].map((pool) => sampleRoute(100 + pool, toPools(pool), [onHost(`${pool}.kept.example`)]))
     await fc.assert(
       fc.asyncProperty(
         fc.array(route, { minLength: 1, maxLength: 8 }),
         fc.array(fc.option(names, { freq: 8 }), { minLength: 8, maxLength: 12 }),
         async (table, asked) => {
           const routes = table.map(({ conditions, pool }, at) => sampleRoute(at, toPools(pool), conditions))
-          await put(driver, entryOf(members, routes, { pool: 3 }))
+          await put(driver, entryOf(members, [...routes, ...kept], { pool: 3 }))
           for (const name of asked) {
             const at = matchRoutes(routes, { method: 'GET', host: name, path: null })
             const expected = at === null ? 'r' : ['p', 'q'][table[at]!.pool - 1]
