@@ -12,6 +12,7 @@ import { addImportIngressNginx } from './commands/imports/import-ingress-nginx.t
 import { addImport } from './commands/imports/import-metallb.ts'
 import { addImportOctavia } from './commands/imports/import-octavia.ts'
 import { addImportVipProjects } from './commands/imports/import-vip-projects.ts'
+import { addNodeMove } from './commands/nodes/node-move.ts'
 import { addNodeScheduling } from './commands/nodes/node-scheduling.ts'
 import { addRebalance } from './commands/nodes/rebalance.ts'
 import { addDomainClaim } from './commands/nouns/domain-claim.ts'
@@ -68,6 +69,7 @@ export function buildProgram(context: CommandContext): Command {
   addQuota(program, context)
   addDomainClaim(program, context)
   addNodeScheduling(program, context)
+  addNodeMove(program, context)
   addRebalance(program, context)
   addVip(program, context)
   addTop(program, context)

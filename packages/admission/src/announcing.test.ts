@@ -134,6 +134,20 @@ describe('nodes', () => {
         code: 'InvalidField',
       })
   })
+
+  it('change their group while they drain, and not otherwise', async () => {
+    const [one, two] = [
+      await office.admission.createNodeGroup({ name: 'a' }),
+      await office.admission.createNodeGroup({ name: 'b' }),
+    ]
+    const { id } = await enrol('n1', one.id)
+    const moving = (nodeGroupId: string) => office.admission.changeNode(id, { nodeGroupId })
+    expect(await refusal(moving(two.id))).toMatchObject({ code: 'InUse' })
+    await office.admission.setNodeScheduling(id, 'draining')
+    expect(await refusal(moving(id))).toMatchObject({ code: 'ReferenceNotFound', field: 'nodeGroupId' })
+    expect(await moving(two.id)).toMatchObject({ nodeGroupId: two.id, scheduling: 'draining' })
+    expect(await office.admission.setNodeScheduling(id, 'enabled')).toMatchObject({ nodeGroupId: two.id })
+  })
 })
 
 it("a node's claim of an address that is not of the fabric is refused, and takes it from nobody", async () => {

@@ -9,7 +9,7 @@ import {
   sessionCookie,
 } from '@spout/model'
 import { z } from 'zod'
-import { addressText, apiName } from './words.ts'
+import { addressText, apiName, matchLabels } from './words.ts'
 
 /** Larger pools take their members from EndpointSlices. */
 const MOST_MEMBERS = 1000
@@ -20,7 +20,6 @@ const portReference = z
   .union([z.int().min(1).max(65_535), z.string().min(1).max(63)])
   .describe('The number or the name of a port.')
 const objectName = z.string().min(1).max(253)
-const matchLabels = z.record(z.string().max(317), z.string().max(63))
 
 const memberSpec = z.strictObject({
   name: z.string().max(255).default(''),

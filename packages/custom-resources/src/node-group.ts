@@ -2,6 +2,7 @@ import { AGE_COLUMN, type CrdDraft, conditionsSchema } from '@spout/kube'
 import { announcersInWords, DEFAULT_ANNOUNCER, DEFAULT_SECOND_CHANCE_S, nodeGroup } from '@spout/model'
 import { z } from 'zod'
 import { announcerRules, announcerSettingsShape } from './announcer-settings.ts'
+import { nodeSelector, nodeSelectorRules } from './node-selector.ts'
 import { GROUP, idOfApi, ready, reason, VERSION } from './words.ts'
 
 export const nodeGroupSpec = z.strictObject({
@@ -9,6 +10,7 @@ export const nodeGroupSpec = z.strictObject({
     .default(DEFAULT_ANNOUNCER)
     .describe(`How addresses are announced: ${announcersInWords()}.`),
   ...announcerSettingsShape,
+  nodeSelector: nodeSelector.optional(),
   secondChanceSeconds: nodeGroup.shape.secondChanceSeconds
     .unwrap()
     .default(DEFAULT_SECOND_CHANCE_S)
@@ -47,7 +49,7 @@ export const nodeGroupCrd: CrdDraft = {
         reason,
         AGE_COLUMN,
       ],
-      rules: announcerRules,
+      rules: { ...announcerRules, ...nodeSelectorRules },
     },
   ],
 }

@@ -26,6 +26,9 @@ export const reason: PrinterColumn = {
   jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
 }
 
+/** `matchLabels` of a meta/v1 LabelSelector. */
+export const matchLabels = z.record(z.string().max(317), z.string().max(63))
+
 /** The object's id in the native API, once it exists. */
 export const idOfApi = z.string().max(64).optional().describe('The id of the object in the native API.')
 

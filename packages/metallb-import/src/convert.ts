@@ -130,7 +130,7 @@ function groupsOf(sources: Sources): { ofAsn: ReadonlyMap<number, string>; objec
 const LAYER2_NOTES = {
   ipAddressPools: 'no equivalent: a group announces what its load balancers have, whatever pool it is from',
   ipAddressPoolSelectors: 'no equivalent: a group announces what its load balancers have, whatever pool it is from',
-  nodeSelectors: 'no equivalent: nodes are enrolled into the group',
+  nodeSelectors: 'set nodeSelector of the group, if not all nodes with an agent belong to it',
   interfaces: 'no equivalent: the agent of each node is configured with its fabric interface',
   serviceSelectors: 'no equivalent: all addresses of the group are announced',
   preferredNodeSelectors: 'no equivalent: shards are spread evenly over the nodes of the group',

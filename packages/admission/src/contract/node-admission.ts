@@ -6,6 +6,8 @@ export const nodeChange = z
   .strictObject({
     description: node.shape.description,
     scheduling: node.shape.scheduling,
+    /** Another group. Only a draining node may leave its own. */
+    nodeGroupId: node.shape.nodeGroupId,
     /** Null: its cluster has no objection any more. */
     clusterScheduling: clusterWish.nullable(),
     fabricAddress: node.shape.fabricAddress,

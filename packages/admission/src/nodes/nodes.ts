@@ -184,6 +184,7 @@ export async function changeNode(context: AdmissionContext, id: string, input: N
     const stored = find(context, 'node', id, 'node')
     const before = stored.value
     if (change.fabricAddress != null) refuseTakenAddress(context, id, 'fabricAddress', change.fabricAddress)
+    if (change.nodeGroupId !== undefined) refuseGroup(context, before, change.nodeGroupId)
     const next = changedNode(before, change)
     const moved = next.scheduling !== before.scheduling
     if (canonicalJson(next) === canonicalJson(before)) return { writes: [], result: before }
@@ -193,6 +194,14 @@ export async function changeNode(context: AdmissionContext, id: string, input: N
     const written: Node = { ...next, ...since, ...drained, updatedAt: now }
     return { writes: [putOver('node', stored, written)], result: written }
   })
+}
+
+/** A node that is in service takes its addresses away from the group that it leaves. */
+function refuseGroup({ view }: AdmissionContext, { id, nodeGroupId, scheduling }: Node, wanted: string): void {
+  if (view.get('nodeGroup', wanted) === null)
+    throw new SpoutError('ReferenceNotFound', { field: 'nodeGroupId', what: 'node group', id: wanted })
+  if (wanted !== nodeGroupId && scheduling !== 'draining')
+    throw new SpoutError('InUse', { what: 'node', id, user: 'its group: drain it first' })
 }
 
 /**

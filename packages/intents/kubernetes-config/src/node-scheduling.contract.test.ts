@@ -2,6 +2,7 @@ import { EXCLUDE_NODE_LABEL } from '@spout/kube'
 import type { Node } from '@spout/model'
 import { LONGEST_BUILD_MS } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { GROUP_LABEL } from './nodes/chosen-group.ts'
 import { type ConfigBed, openConfigBed, type Running } from './testing/config-bed.fixture.ts'
 
 /** What a real API server says of its nodes, and what the control plane makes of it. */
@@ -16,7 +17,11 @@ beforeAll(async () => {
   const { id: nodeGroupId } = await bed.spout.admission.createNodeGroup({ name: 'edge' })
   for (const [index, nodeName] of [...NODES, STRANGER].entries())
     await bed.spout.admission.enrolNamedNode({ nodeName, nodeGroupId }, async () => String(index).repeat(64))
-  for (const name of NODES) await bed.api.create('/api/v1/nodes', { metadata: { name } })
+  await bed.spout.admission.createNodeGroup({ name: 'core' })
+  for (const name of NODES) {
+    await bed.api.create('/api/v1/nodes', { metadata: { name } })
+    bed.spout.status.nodes.set(node(name).id, { connection: 'connected' })
+  }
   running = bed.start()
 }, LONGEST_BUILD_MS)
 afterAll(() => bed?.close())
@@ -91,6 +96,33 @@ describe('a node of the cluster', () => {
     await label('n1', null)
     await until('n1', 'enabled')
   })
+})
+
+test('a node moves to the group that its label names once it drains and its proxies have no clients', async () => {
+  const groupId = (name: string) => bed.spout.view.list('nodeGroup').find((group) => group.name === name)?.id ?? ''
+  const reportsNoClients = () => {
+    const { id, drainedSince } = node('n1')
+    const departure = { since: drainedSince ?? '', busyProxies: 0 }
+    bed.spout.status.nodes.set(id, { connection: 'connected', departure })
+  }
+  const named = (group: string | null) => patch('n1', { metadata: { labels: { [GROUP_LABEL]: group } } })
+  for (const [from, to] of [
+    ['edge', 'core'],
+    ['core', 'edge'],
+  ] as const) {
+    await named(to)
+    await until('n1', 'draining', `it moves to node group ${to}`)
+    expect(node('n1').nodeGroupId).toBe(groupId(from))
+    reportsNoClients()
+    await bed.until(`n1 to be in ${to}`, () => node('n1').nodeGroupId === groupId(to))
+    await until('n1', 'enabled')
+  }
+  await named('elsewhere')
+  await label('n2', '')
+  await until('n2', 'draining', LABELLED)
+  expect(node('n1')).toMatchObject({ nodeGroupId: groupId('edge'), scheduling: 'enabled' })
+  await label('n2', null)
+  await named(null)
 })
 
 test('when most nodes are unwell, those drained before stay so, and no other is drained', async () => {

@@ -32,6 +32,14 @@ it('gives no shard an id that the operator uses, so that both run while Services
   expect(one?.object.spec).toEqual({ announcer: 'vrrp', vrrp: { excludedRouterIds: [1, 7, 9] } })
 })
 
+it('keeps the labels that select nodes', () => {
+  const [one] = convert(group("{nodeSelector: {zone: edge, role: ''}}")).objects
+  expect(one?.object.spec).toEqual({
+    announcer: 'vrrp',
+    nodeSelector: { matchLabels: { zone: 'edge', role: '' } },
+  })
+})
+
 it('reports everything that cannot be read, by file, document and field', () => {
   expect(() =>
     convert(`${group('{blacklistRouterIDs: [0]}')}---\n${group('{interface: 1}').replace('x,', 'other,')}`),

@@ -18,8 +18,6 @@ const POOL = 'openshift-external-ips'
 
 /** What is lost of a field, or what it means here. */
 const FIELDS: Readonly<Record<string, string>> = {
-  nodeSelector:
-    'no equivalent on a group: with one group set agent.nodeSelector of the chart, with several enrol each node into its own',
   interface: 'is a setting of the agents: fabric.interface (fabricInterface of the chart)',
   interfaceFromIP:
     'no equivalent: name the interface in fabric.interface of the agents; left empty it is the one with the address of the node',
@@ -63,7 +61,12 @@ function refuseTwins(groups: readonly Manifest[]): void {
 }
 
 function groupOf(manifest: Manifest): Converted {
-  const { blacklistRouterIDs, verbatimConfig, ...spec } = parsed(manifest, 'spec', keepalivedGroupSpec, manifest.spec)
+  const { blacklistRouterIDs, verbatimConfig, nodeSelector, ...spec } = parsed(
+    manifest,
+    'spec',
+    keepalivedGroupSpec,
+    manifest.spec,
+  )
   const { routerIDs } = parsed(manifest, 'status', keepalivedGroupStatus, manifest.status)
   const notes: Note[] = []
   const note = (field: string, text: string) => notes.push(noteOf({ manifest }, field, text))
@@ -78,7 +81,15 @@ function groupOf(manifest: Manifest): Converted {
   if (used.length > 0)
     note('status.routerIDs', 'are in use until the operator is gone: the group takes others, so both can run at once')
   const excluded = [...new Set([...(blacklistRouterIDs ?? []), ...used])].sort((a, b) => a - b)
-  const settings = excluded.length === 0 ? {} : { vrrp: { excludedRouterIds: excluded } }
+  if (!isUnset(nodeSelector))
+    note(
+      'spec.nodeSelector',
+      'chooses among the nodes that have an agent. A node that two groups select stays where it is',
+    )
+  const settings = {
+    ...(excluded.length === 0 ? {} : { vrrp: { excludedRouterIds: excluded } }),
+    ...(isUnset(nodeSelector) ? {} : { nodeSelector: { matchLabels: nodeSelector } }),
+  }
   return madeOf('NodeGroup', manifest.name, { announcer: 'vrrp', ...settings }, [{ manifest }], notes)
 }
 

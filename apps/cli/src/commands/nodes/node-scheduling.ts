@@ -54,7 +54,7 @@ export function addNodeScheduling(program: Command, context: CommandContext): vo
   if (node === undefined) throw new Error('addNodeScheduling needs the node commands')
   const schedule = async (session: Session, name: string, scheduling: string): Promise<Row> => {
     const { id } = await findByName(session, '/nodes', 'node', name)
-    return call<Row>(session, 'PUT', `/nodes/${String(id)}/scheduling`, { scheduling })
+    return setScheduling(session, String(id), scheduling)
   }
   node
     .command('drain')
@@ -85,18 +85,23 @@ export function addNodeScheduling(program: Command, context: CommandContext): vo
       })
 }
 
+export const setScheduling = (session: Session, id: string, scheduling: string): Promise<Row> =>
+  call<Row>(session, 'PUT', `/nodes/${id}/scheduling`, { scheduling })
+
 interface Wait {
   readonly id: string
   readonly name: string
   readonly timeoutS: number
   readonly waitClients: boolean
+  /** Whether shards without addresses do not count. The only node of a group keeps them. */
+  readonly addressesAlone?: boolean
 }
 
 /** @throws SpoutError InUse when it still owns something at the time-out */
-async function waitForNothing(
+export async function waitForNothing(
   session: Session,
   context: CommandContext,
-  { id, name, timeoutS, waitClients }: Wait,
+  { id, name, timeoutS, waitClients, addressesAlone = false }: Wait,
 ): Promise<void> {
   const started = performance.now()
   for (;;) {
@@ -104,7 +109,8 @@ async function waitForNothing(
     const { items: vips } = await call<{ items: readonly Row[] }>(session, 'GET', `/vips?node=${id}`)
     const passedS = (performance.now() - started) / 1000
     const served = waitClients ? stillServed(node, passedS < REPORTS_WITHIN_S) : null
-    const owned = [stillOwned(node, vips.length), served].filter((words) => words !== null).join(' and ') || null
+    const own = addressesAlone && vips.length === 0 ? null : stillOwned(node, vips.length)
+    const owned = [own, served].filter((words) => words !== null).join(' and ') || null
     if (owned === null) {
       const what = waitClients ? 'owns nothing and serves no clients' : 'owns nothing'
       context.write(`${name} ${what} any more after ${passedS.toFixed(1)} s.\n`)

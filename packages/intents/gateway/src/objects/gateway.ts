@@ -1,4 +1,4 @@
-import type { Condition, KubeObject } from '@spout/kube'
+import type { Condition, KubeObject, LabelSelector } from '@spout/kube'
 import type { ObjectRef } from './references.ts'
 
 /** Gateway of Gateway API v1.6, with the fields that are read or written here. */
@@ -74,16 +74,6 @@ export interface FromNamespaces {
 export interface RouteGroupKind {
   readonly group?: string
   readonly kind: string
-}
-
-/** meta/v1 LabelSelector. */
-export interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>
-  readonly matchExpressions?: readonly {
-    readonly key: string
-    readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'
-    readonly values?: readonly string[]
-  }[]
 }
 
 export interface GatewayStatus {

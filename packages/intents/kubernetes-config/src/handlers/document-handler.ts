@@ -28,7 +28,7 @@ export interface DocumentKind<Spec> {
     wanted: Readonly<Record<string, unknown>>,
   ) => Readonly<Record<string, unknown>>
   /** The status fields of the kind, and its conditions other than `Ready`. */
-  readonly facts: (document: ApiObject) => Promise<Brought>
+  readonly facts: (document: ApiObject, spec: Spec) => Promise<Brought>
   /** Who uses an object that the API reports as in use, as a text for messages; null when unknown. */
   readonly usersOf?: (document: ApiObject) => Promise<string | null>
 }
@@ -59,27 +59,25 @@ export class DocumentHandler<Spec extends object> implements Handler {
   async #bring(object: ConfigObject): Promise<Brought> {
     const { path, what, settled = (document: ApiObject) => document } = this.#kind
     const { name } = object.metadata
-    const [wanted, before] = await Promise.all([
-      this.#kind.wanted(object.spec as Spec, this.#api),
-      this.#api.find(path, name),
-    ])
+    const spec = object.spec as Spec
+    const [wanted, before] = await Promise.all([this.#kind.wanted(spec, this.#api), this.#api.find(path, name)])
     if (before === null) {
       const made = await this.#api.call<ApiObject>('POST', path, { name, description: this.#mark(name), ...wanted })
-      return this.#told(made, isReady('Created', `The ${what} is as requested.`))
+      return this.#told(made, spec, isReady('Created', `The ${what} is as requested.`))
     }
     this.#refuseForeign(before)
     const stored = settled(before, wanted)
     const different = Object.keys(wanted).filter((field) => !isDeepStrictEqual(wanted[field], stored[field]))
-    if (different.length === 0) return this.#told(before, isReady('Created', `The ${what} is as requested.`))
+    if (different.length === 0) return this.#told(before, spec, isReady('Created', `The ${what} is as requested.`))
     const { changeable = different } = this.#kind
     const change = Object.fromEntries(
       different.filter((field) => changeable.includes(field)).map((field) => [field, wanted[field]]),
     )
     const changed = await this.#change(before, change)
     const fixed = different.filter((field) => !changeable.includes(field))
-    if (fixed.length === 0) return this.#told(changed, isReady('Created', `The ${what} is as requested.`))
+    if (fixed.length === 0) return this.#told(changed, spec, isReady('Created', `The ${what} is as requested.`))
     const fields = fixed.map((field) => this.#kind.fieldNames[field] ?? field).join(', ')
-    return this.#told(changed, {
+    return this.#told(changed, spec, {
       type: READY,
       status: 'False',
       reason: 'CannotChange',
@@ -117,8 +115,8 @@ export class DocumentHandler<Spec extends object> implements Handler {
     throw new Refused('NameTaken', `Another ${this.#kind.what} named ${name} exists, ${whose}: it is left as it is.`)
   }
 
-  async #told(document: ApiObject, ready: ConditionState): Promise<Brought> {
-    const { fields, conditions } = await this.#kind.facts(document)
+  async #told(document: ApiObject, spec: Spec, ready: ConditionState): Promise<Brought> {
+    const { fields, conditions } = await this.#kind.facts(document, spec)
     return { fields: { id: document.id, ...fields }, conditions: [ready, ...conditions] }
   }
 }

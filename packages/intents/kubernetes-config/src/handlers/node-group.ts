@@ -1,22 +1,28 @@
 import { type NodeGroupSpec, renamedSettings, settingsOfSpec } from '@spout/custom-resources'
 import { DEFAULT_ANNOUNCER, DEFAULT_SECOND_CHANCE_S, hasShards } from '@spout/model'
+import type { NodeSelection, NodeSelections } from '../nodes/node-selections.ts'
 import type { ApiObject, NativeObjects } from '../spout/native-objects.ts'
 import type { DocumentKind } from './document-handler.ts'
-import type { Brought } from './handler.ts'
+import type { Brought, ConditionState } from './handler.ts'
 
 type Group = ApiObject & { readonly vrrp: { readonly routerIds: readonly number[] } }
 type Settings = Readonly<Record<string, unknown>>
 
-export const nodeGroupKind = (api: NativeObjects): DocumentKind<NodeGroupSpec> => ({
+/** @param selections what the groups' selectors do; null: nobody follows the nodes of the cluster */
+export const nodeGroupKind = (api: NativeObjects, selections: NodeSelections | null): DocumentKind<NodeGroupSpec> => ({
   kind: 'NodeGroup',
   path: '/node-groups',
   what: 'node group',
   fieldNames: renamedSettings,
   wanted: async (spec) => wantedGroup(spec),
   settled: settledGroup,
-  facts: (document) => factsOf(document as Group, api),
+  facts: async (document, { nodeSelector }) => ({
+    fields: await fieldsOf(document as Group, api),
+    conditions: nodeSelector === undefined ? [] : conditionsOf(document.name, selections),
+  }),
 })
 
+/** The selector is not among the settings: only the cluster knows its labels. */
 function wantedGroup({ announcer = DEFAULT_ANNOUNCER, ...spec }: NodeGroupSpec): Settings {
   const settings = settingsOfSpec(spec)
   const { routerIds, ...others } = settings.vrrp ?? {}
@@ -41,11 +47,26 @@ function settledGroup(document: ApiObject, wanted: Settings): Settings {
   return { ...document, vrrp, rebalanceAfterSeconds: document['rebalanceAfterSeconds'] ?? 0 }
 }
 
-async function factsOf({ id, vrrp }: Group, api: NativeObjects): Promise<Brought> {
+async function fieldsOf({ id, vrrp }: Group, api: NativeObjects): Promise<Brought['fields']> {
   const nodes = (await api.list('/nodes')).filter(({ nodeGroupId }) => nodeGroupId === id)
   const connected = nodes.filter(({ status }) => (status as { connection: string }).connection === 'connected').length
-  return {
-    fields: { nodes: { total: nodes.length, connected }, routerIds: vrrp.routerIds },
-    conditions: [],
-  }
+  return { nodes: { total: nodes.length, connected }, routerIds: vrrp.routerIds }
 }
+
+export function conditionsOf(group: string, selections: NodeSelections | null): readonly ConditionState[] {
+  if (selections === null)
+    return [selected('False', 'NotFollowed', 'Nodes of this cluster do not carry traffic: the selector has no effect.')]
+  const selection = selections.of(group)
+  return selection === null ? [] : [conditionOf(selection)]
+}
+
+function conditionOf({ here, coming, refused }: NodeSelection): ConditionState {
+  if (refused.length > 0) return selected('False', 'SelectedTwice', refused.join(' '))
+  if (coming.length > 0)
+    return selected('False', 'NodesMove', `Coming once others have their addresses: ${coming.join(', ')}.`)
+  return selected('True', 'Selected', here.length === 0 ? 'It selects no node.' : `It selects ${here.join(', ')}.`)
+}
+
+const selected = (status: ConditionState['status'], reason: string, message: string): ConditionState => ({
+  ...{ type: 'NodesSelected', status, reason, message },
+})

@@ -9,6 +9,7 @@ import { DocumentHandler } from '../handlers/document-handler.ts'
 import { type Brought, type ConfigObject, type Handler, notReady, READY } from '../handlers/handler.ts'
 import { nodeGroupKind } from '../handlers/node-group.ts'
 import { TenantQuotaHandler } from '../handlers/tenant-quota.ts'
+import type { NodeSelections } from '../nodes/node-selections.ts'
 import { AddressCounts } from '../spout/address-counts.ts'
 import { follow } from '../spout/follow.ts'
 import { NativeObjects } from '../spout/native-objects.ts'
@@ -25,6 +26,8 @@ export interface ConfigControllerOptions {
   readonly log: Logger
   /** How often an object is looked at again: to update its status, and to retry it if it is refused. */
   readonly everyMs?: number
+  /** What the selectors of node groups do; null: nobody follows the nodes of the cluster. */
+  readonly selections: NodeSelections | null
 }
 
 const EVERY_MS = 10_000
@@ -61,7 +64,7 @@ export class ConfigController {
     const api = this.#api
     const handlers: Readonly<Record<ConfigurationKind, Handler>> = {
       AddressPool: new DocumentHandler(api, addressPoolKind(api, this.#counts, clock), cluster),
-      NodeGroup: new DocumentHandler(api, nodeGroupKind(api), cluster),
+      NodeGroup: new DocumentHandler(api, nodeGroupKind(api, options.selections), cluster),
       BgpPeer: new DocumentHandler(api, bgpPeerKind, cluster),
       BgpAdvertisement: new DocumentHandler(api, bgpAdvertisementKind, cluster),
       TenantQuota: new TenantQuotaHandler(api, () => this.#objects.get('TenantQuota')?.all() ?? []),
@@ -85,6 +88,12 @@ export class ConfigController {
     return this.#counts.listed && [...this.#objects.values()].every(({ reflector }) => reflector.hasSynced)
   }
 
+  get nodeGroups(): CustomObjects {
+    const found = this.#objects.get('NodeGroup')
+    if (found === undefined) throw new Error('there is no kind NodeGroup')
+    return found
+  }
+
   start(): void {
     const { clock, log } = this.#options
     for (const [kind, { reflector }] of this.#objects) {
@@ -95,6 +104,7 @@ export class ConfigController {
       })
       reflector.start()
     }
+    this.#options.selections?.onChange((name) => this.#queue.add(`NodeGroup/${name}`, 'NodeGroup'))
     this.#counts.onChange((poolId) => this.#countsChanged(poolId))
     this.#following = follow(this.#api, '/addresses', this.#counts.followed, { clock, log, signal: this.#stop.signal })
     this.#reconciler.start()

@@ -1,12 +1,13 @@
 import { clusterUid } from '@spout/kube'
 import { type Component, retry } from '@spout/runtime'
+import { NodeSelections } from '../nodes/node-selections.ts'
 import type { NodePolicy } from '../nodes/node-wish.ts'
 import { NativeObjects } from '../spout/native-objects.ts'
 import { ConfigController, type ConfigControllerOptions } from './config-controller.ts'
 import { LoadBalancerObjects } from './load-balancer-objects.ts'
 import { NodeScheduling } from './node-scheduling.ts'
 
-export interface KubernetesConfigurationOptions extends Omit<ConfigControllerOptions, 'cluster'> {
+export interface KubernetesConfigurationOptions extends Omit<ConfigControllerOptions, 'cluster' | 'selections'> {
   /** Id of this cluster, which must never change. Empty: the UID of namespace kube-system. */
   readonly cluster: string
   /** Name of the project whose load balancers are shown as objects. Empty: none are shown. */
@@ -72,10 +73,12 @@ export class KubernetesConfiguration implements Component {
     const projectId =
       project === '' ? null : await new NativeObjects(common.sessions).idOf('/projects', 'project', project, 'project')
     if (signal.aborted) return
-    this.#controller = new ConfigController({ ...common, cluster })
+    const selections = nodes === null ? null : new NodeSelections()
+    this.#controller = new ConfigController({ ...common, cluster, selections })
     this.#controller.start()
-    if (nodes !== null) {
-      this.#nodes = new NodeScheduling({ ...common, policy: nodes })
+    if (nodes !== null && selections !== null) {
+      const { nodeGroups: groups } = this.#controller
+      this.#nodes = new NodeScheduling({ ...common, policy: nodes, groups, selections })
       this.#nodes.start()
     }
     if (projectId === null) return

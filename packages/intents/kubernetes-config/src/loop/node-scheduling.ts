@@ -1,29 +1,41 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Refused, type Sessions } from '@spout/client/native-api'
-import { EXCLUDE_NODE_LABEL, NODES, type Node, Reflector, type Transport } from '@spout/kube'
-import type { ClusterWish, Node as SpoutNode } from '@spout/model'
+import { type CustomObjects, NODES, type Node, Reflector, type Transport } from '@spout/kube'
+import type { ClusterWish, NodeStatus, Node as SpoutNode } from '@spout/model'
 import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
+import type { NodeSelections } from '../nodes/node-selections.ts'
 import { illnessesOf, isExcluded, type NodePolicy, wishOf } from '../nodes/node-wish.ts'
+import type { Group, GroupedNode } from '../nodes/planned-moves.ts'
 import { follow } from '../spout/follow.ts'
 import { NativeObjects } from '../spout/native-objects.ts'
+import { GroupMoves, isLeaving, leaving } from './group-moves.ts'
 
 export interface NodeSchedulingOptions {
   readonly transport: Transport
   readonly sessions: Sessions
   readonly policy: NodePolicy
+  /** NodeGroup objects, whose `nodeSelector` says which nodes they have. */
+  readonly groups: Pick<CustomObjects, 'all' | 'reflector'>
+  readonly selections: NodeSelections
   readonly clock: Clock
   readonly log: Logger
 }
 
-type Known = Pick<SpoutNode, 'id' | 'name' | 'clusterScheduling'>
+/** What a decision needs of a node of the control plane. */
+type Known = Pick<SpoutNode, 'id' | 'name' | 'nodeGroupId' | 'scheduling' | 'clusterScheduling'> & {
+  readonly status: Pick<NodeStatus, 'connection'>
+}
 
 const AGAIN_MS = 50
+/** How often a node that is to leave its group is looked at. */
+const LOOK_AGAIN_MS = 500
 /** All nodes are decided together, because one decision depends on how the others are. */
 const ALL = 'nodes'
 
 /**
- * Tells the control plane what the cluster wants of its load-balancer nodes, which have the names of Kubernetes nodes. A
- * node that the cluster does not have is left as it is. What an administrator asks for is stored beside it, and stays.
+ * Tells the control plane what the cluster wants of its load-balancer nodes, which have the names of Kubernetes nodes:
+ * which take part, and in which groups. A node that the cluster does not have is left as it is. What an administrator
+ * asks for is stored beside it, and stays.
  */
 export class NodeScheduling {
   readonly name = 'node-scheduling'
@@ -31,6 +43,7 @@ export class NodeScheduling {
   readonly #api: NativeObjects
   readonly #cluster: Reflector<Node, Node>
   readonly #known = new Map<string, Known>()
+  readonly #moves: GroupMoves
   readonly #queue: WorkQueue
   readonly #reconciler: Reconciler
   readonly #stop = new AbortController()
@@ -43,19 +56,21 @@ export class NodeScheduling {
     this.#options = options
     const { transport, policy, clock, log } = options
     this.#api = new NativeObjects(options.sessions)
+    this.#moves = new GroupMoves({ ...options, api: this.#api })
     this.#cluster = new Reflector({ transport, clock, log, resource: NODES, trim: (node) => trimmed(node, policy) })
     this.#queue = new WorkQueue({ clock })
     this.#reconciler = new Reconciler({ name: this.name, queue: this.#queue, log, reconcile: () => this.#look() })
   }
 
   get ready(): boolean {
-    return this.#listed && this.#cluster.hasSynced
+    return this.#listed && this.#cluster.hasSynced && this.#options.groups.reflector.hasSynced
   }
 
   start(): void {
     const { clock, log } = this.#options
     this.#cluster.onChange(() => this.#queue.add(ALL))
     this.#cluster.start()
+    this.#options.groups.reflector.onChange(() => this.#queue.add(ALL))
     this.#following = follow(
       this.#api,
       '/nodes',
@@ -87,9 +102,10 @@ export class NodeScheduling {
   }
 
   /** Most lines of the watch only say that a node's report has changed. */
-  #note({ id, name, clusterScheduling }: Known): void {
+  #note({ id, name, nodeGroupId, scheduling, clusterScheduling, status: { connection } }: Known): void {
     this.#seen?.add(id)
-    const known: Known = { id, name, ...(clusterScheduling !== undefined && { clusterScheduling }) }
+    const wish = clusterScheduling !== undefined && { clusterScheduling }
+    const known: Known = { id, name, nodeGroupId, scheduling, ...wish, status: { connection } }
     if (isDeepStrictEqual(this.#known.get(id), known)) return
     this.#known.set(id, known)
     this.#queue.add(ALL)
@@ -115,18 +131,36 @@ export class NodeScheduling {
     const unwell = pairs.filter(({ node }) => illnessesOf(node, policy).length > 0)
     const areMostUnwell = 2 * unwell.length > pairs.length
     this.#tellIfMostAreUnwell(areMostUnwell, unwell.length, pairs.length)
+    const grouped = new Map(pairs.map((pair) => [pair.known.id, groupedNode(pair)]))
+    const targets = await this.#moves.targets([...grouped.values()])
     const failures: string[] = []
     const times: number[] = []
     for (const { known, node } of pairs) {
       const present = wishIn(known)
-      const { wish, againAtMs } = wishOf(node, present, policy, { areMostUnwell, areAllExcluded, nowMs })
-      if (againAtMs !== null) times.push(againAtMs)
-      if (isDeepStrictEqual(wish, present)) continue
-      const failure = await this.#tell(known, wish)
+      const decision = wishOf(node, present, policy, { areMostUnwell, areAllExcluded, nowMs })
+      if (decision.againAtMs !== null) times.push(decision.againAtMs)
+      const target = targets.get(known.id)
+      const wish = target === undefined ? decision.wish : leaving(target, decision.wish)
+      if (target !== undefined) times.push(nowMs + LOOK_AGAIN_MS)
+      const failure = isDeepStrictEqual(wish, present)
+        ? await this.#move(grouped.get(known.id), target)
+        : await this.#tell(known, wish)
       if (failure !== null) failures.push(`${known.name}: ${failure}`)
     }
     if (failures.length > 0) return failed(failures.join('; '))
     return times.length === 0 ? done : retryAfter(Math.max(AGAIN_MS, Math.min(...times) - nowMs))
+  }
+
+  /** Moves a node that drains if it can leave its group now. @returns why it failed; null when it did not fail */
+  async #move(node: GroupedNode | undefined, target: Group | undefined): Promise<string | null> {
+    if (node === undefined || target === undefined) return null
+    try {
+      const moved = await this.#moves.move(node, target)
+      if (moved !== null) this.#note(moved as unknown as Known)
+    } catch (error) {
+      if (!(error instanceof Refused && error.code === 'NotFound')) return (error as Error).message
+    }
+    return null
   }
 
   /** @returns why it failed; null when the control plane has it, or no longer has the node */
@@ -153,6 +187,15 @@ export class NodeScheduling {
   }
 }
 
+const groupedNode = ({ known, node }: { readonly known: Known; readonly node: Node }): GroupedNode => ({
+  id: known.id,
+  name: known.name,
+  labels: node.metadata.labels ?? {},
+  nodeGroupId: known.nodeGroupId,
+  isConnected: known.status.connection === 'connected',
+  isLeaving: isLeaving(wishIn(known)),
+})
+
 function wishIn({ clusterScheduling }: Known): ClusterWish | null {
   if (clusterScheduling === undefined) return null
   const { scheduling, reason } = clusterScheduling
@@ -167,7 +210,7 @@ function trimmed(node: Node, { conditions, taints }: NodePolicy): Node {
     metadata: {
       name,
       ...(deletionTimestamp !== undefined && { deletionTimestamp }),
-      labels: isExcluded(node) ? { [EXCLUDE_NODE_LABEL]: '' } : {},
+      labels: metadata.labels ?? {},
     },
     spec: {
       unschedulable: spec?.unschedulable === true,

@@ -1,4 +1,14 @@
-import type { LabelSelector } from '../../objects/gateway.ts'
+/** meta/v1 LabelSelector. */
+export interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>
+  readonly matchExpressions?: readonly LabelSelectorRequirement[]
+}
+
+export interface LabelSelectorRequirement {
+  readonly key: string
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'
+  readonly values?: readonly string[]
+}
 
 /**
  * Whether a selector (meta/v1 LabelSelector) selects these labels. An absent selector selects nothing, an empty one

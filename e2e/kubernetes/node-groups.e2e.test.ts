@@ -1,0 +1,101 @@
+import { documented, LONGEST_BUILD_MS, recordFault, waitFor } from '@spout/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type InClusterLab, startInClusterLab } from './in-cluster-lab.ts'
+import { askPolitely } from './polite-client.ts'
+import { startWorkload } from './workloads.ts'
+
+// A label moves a node between groups while it carries traffic. With return path node, whose connections outlive the node
+// that has the address, and with the Service's pods on a node that stays in the group.
+
+const EXCLUDE = 'node.kubernetes.io/exclude-from-external-load-balancers'
+const [PODS, MOVING] = ['worker1', 'worker2'] as const
+
+let lab: InClusterLab
+beforeAll(async () => {
+  lab = await startInClusterLab()
+  await lab.shell(
+    "sed 's#image: spout:#image: registry.example.net/spout:#; s#returnSeconds: 30#returnSeconds: 2#; s#returnPath: snat#returnPath: node#' deploy/kubernetes/spout.yaml > groups.yaml && kubectl apply --filename groups.yaml",
+  )
+  await lab.allReady()
+  await startWorkload(lab, { name: 'web', replicas: 2, node: PODS })
+  await lab.apply(documented('kubernetes-in-cluster.md', 'kind: AddressPool'))
+  await lab.apply(documented('kubernetes-in-cluster.md', 'kind: Service'))
+  await lab.answering('web')
+  await lab.apply(documented('kubernetes-in-cluster.md', 'kind: NodeGroup'))
+  await ownedBy(MOVING)
+}, LONGEST_BUILD_MS)
+afterAll(() => lab?.destroy())
+
+interface NodeGroup {
+  readonly status?: {
+    readonly nodes?: { readonly total: number }
+    readonly conditions?: readonly { readonly type: string; readonly reason: string; readonly message: string }[]
+  }
+}
+const group = (name: string) => lab.cluster.api.get<NodeGroup>(`/apis/spout.dev/v1alpha1/nodegroups/${name}`)
+/** Waits until the group's selector has this effect. */
+const selects = (name: string, reason: string, words: string) =>
+  waitFor(
+    async () => {
+      const { status } = await group(name)
+      const found = status?.conditions?.find(({ type }) => type === 'NodesSelected')
+      return found?.reason === reason && found.message.includes(words)
+    },
+    { what: `NodeGroup ${name} to say ${reason}: ${words}`, timeoutMs: 60_000 },
+  )
+const label = (text: string) => lab.kubectl('label', 'node', MOVING, text)
+
+/** Excludes the other node until this one has the address. */
+async function ownedBy(node: string): Promise<void> {
+  const other = node === PODS ? MOVING : PODS
+  await lab.kubectl('label', 'node', other, `${EXCLUDE}=`)
+  await waitFor(async () => (await lab.announced('default/web'))?.owner === node, {
+    what: `${node} to have the address`,
+    timeoutMs: 60_000,
+  })
+  await lab.kubectl('label', 'node', other, `${EXCLUDE}-`)
+}
+
+describe('a label', () => {
+  it('moves a node that carries traffic into another group and back, and no request fails', async () => {
+    const asking = askPolitely(lab.client, await lab.answering('web'))
+    await asking.goesOn(20)
+    expect(await lab.owner('default/web')).toBe(MOVING)
+    await label('example.org/pool=edge')
+    await selects('edge', 'Selected', `It selects ${MOVING}.`)
+    expect(await lab.owner('default/web')).toBe(PODS)
+    await asking.goesOn(100)
+    await label('example.org/pool-')
+    await selects('edge', 'Selected', 'It selects no node.')
+    await asking.goesOn(20)
+    await ownedBy(MOVING)
+    await asking.goesOn(100)
+    const { failed, count, longestMs } = await asking.stop()
+    expect(failed).toEqual([])
+    recordFault({
+      fault: 'in-cluster: a label moves the node that has the address into another group, and back',
+      outcome: 'its addresses move in a planned way first; it takes part in each group',
+      figure: `${failed.length} of ${count} requests failed, the longest took ${longestMs} ms`,
+    })
+  }, 300_000)
+
+  it('leaves a node where it is if two groups select it, until one does', async () => {
+    await lab.apply(documented('kubernetes-in-cluster.md', 'kind: NodeGroup').replace('name: edge', 'name: twin'))
+    await selects('twin', 'Selected', 'It selects no node.')
+    await label('example.org/pool=edge')
+    const refusal = `${MOVING} is selected by edge and twin: it stays in default.`
+    await selects('edge', 'SelectedTwice', refusal)
+    await selects('twin', 'SelectedTwice', refusal)
+    await lab.kubectl('delete', 'nodegroup', 'edge')
+    await selects('twin', 'Selected', `It selects ${MOVING}.`)
+  }, 300_000)
+
+  it('names the group, whatever selects the node; a group that is deleted lets its nodes go first', async () => {
+    await label('spout.dev/node-group=default')
+    await selects('twin', 'Selected', 'It selects no node.')
+    await label('spout.dev/node-group-')
+    await selects('twin', 'Selected', `It selects ${MOVING}.`)
+    await lab.kubectl('delete', 'nodegroup', 'twin', '--timeout=60s')
+    await ownedBy(MOVING)
+  }, 300_000)
+})

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { type NodeSelection, NodeSelections } from '../nodes/node-selections.ts'
+import { conditionsOf } from './node-group.ts'
+
+const told = (selection: Partial<NodeSelection>) => {
+  const selections = new NodeSelections()
+  selections.set(new Map([['edge', { here: [], coming: [], refused: [], ...selection }]]))
+  return conditionsOf('edge', selections).map(({ status, reason, message }) => [status, reason, message])
+}
+
+it('a selector says which nodes it has, which come, and which cannot', () => {
+  expect(told({})).toEqual([['True', 'Selected', 'It selects no node.']])
+  expect(told({ here: ['n1', 'n2'] })).toEqual([['True', 'Selected', 'It selects n1, n2.']])
+  expect(told({ here: ['n1'], coming: ['n2'] })).toEqual([
+    ['False', 'NodesMove', 'Coming once others have their addresses: n2.'],
+  ])
+  const refused = ['n3 is selected by edge and twin: it stays in default.']
+  expect(told({ coming: ['n2'], refused })).toEqual([['False', 'SelectedTwice', refused[0]]])
+})
+
+it('a selector that nobody follows says so, and one that was not looked at yet nothing', () => {
+  expect(conditionsOf('edge', null)).toMatchObject([{ status: 'False', reason: 'NotFollowed' }])
+  expect(conditionsOf('edge', new NodeSelections())).toEqual([])
+})
+
+it('only groups whose selection has changed are looked at again', () => {
+  const selections = new NodeSelections()
+  const changed: string[] = []
+  selections.onChange((group) => changed.push(group))
+  const nothing = { here: [], coming: [], refused: [] }
+  selections.set(new Map([['edge', nothing]]))
+  selections.set(
+    new Map([
+      ['edge', { ...nothing }],
+      ['core', nothing],
+    ]),
+  )
+  selections.set(new Map([['core', nothing]]))
+  expect(changed).toEqual(['edge', 'core', 'edge'])
+})
