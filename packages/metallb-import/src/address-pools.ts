@@ -1,7 +1,7 @@
 import { AddressSyntaxError, cidrToRange, type IpRange, parseCidr, parseIpRange } from '@spout/net'
 import { type Converted, madeOf } from './convert.ts'
 import { BadManifests, type Manifest, shown } from './manifest.ts'
-import { poolSpec } from './pools.ts'
+import { guessedSubnet, poolSpec } from './pools.ts'
 import { type Note, noteOf } from './source.ts'
 
 /** Addresses in one object of another project that become a pool here. */
@@ -28,10 +28,11 @@ export function poolsOfAddresses(
   const [first] = from
   if (first === undefined) return []
   return versions.map((version, index) => {
-    const spec = poolSpec({ version, ranges: ranges.filter((range) => range.version === version) }, 128)
-    const guess = `subnet ${spec.subnet} is the narrowest around the addresses: set it to that of the segment if they are on one`
-    const own = index === 0 ? notes : []
-    return madeOf('AddressPool', index === 0 ? name : `${name}-v6`, spec, from, [...own, noteOf(first, null, guess)])
+    const own = { version, ranges: ranges.filter((range) => range.version === version) }
+    const spec = poolSpec(own, 128)
+    const guess = guessedSubnet(spec, own)
+    const others = index === 0 ? notes : []
+    return madeOf('AddressPool', index === 0 ? name : `${name}-v6`, spec, from, [...others, noteOf(first, null, guess)])
   })
 }
 

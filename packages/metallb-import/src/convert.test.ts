@@ -7,13 +7,13 @@ import {
   customResourceDefinitions,
   nodeGroupSpec,
 } from '@spout/custom-resources'
-import { formatIpRange, type IpRange, ipBits, parseCidr, rangeToCidrs } from '@spout/net'
+import { formatIpRange, type IpRange, ipBits, parseCidr, parseIpRange, rangeToCidrs } from '@spout/net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { rangeOf } from '../../intents/kubernetes-config/src/handlers/address-pool.ts'
 import { convertMetalLb } from './convert.ts'
 import { BadManifests, readManifests } from './manifest.ts'
-import { poolSpec } from './pools.ts'
+import { guessedSubnet, poolSpec } from './pools.ts'
 import { conversionYaml } from './print.ts'
 
 const DIRECTORY = path.join(import.meta.dirname, 'testdata')
@@ -125,6 +125,17 @@ describe('pools', () => {
         if (one.first !== one.last) expect((one.first - base) / (size / 2n)).not.toBe((one.last - base) / (size / 2n))
       }),
     )
+  })
+
+  it.each([
+    ['198.51.100.192-198.51.100.199', '; in this one 198.51.100.192 and 198.51.100.199 cannot be given out'],
+    ['198.51.100.193-198.51.100.198', ''],
+    ['198.51.100.192-198.51.100.193', ''],
+    ['2001:db8::-2001:db8::ff', '; in this one 2001:db8:: cannot be given out'],
+  ])('say which of %s the guessed subnet takes away', (text, until) => {
+    const one = parseIpRange(text)
+    const pool = { ranges: [one], version: one.version, name: '', notes: [], source: null as never }
+    expect(guessedSubnet(poolSpec(pool, 128), pool).split('if they are on one')[1]).toBe(until)
   })
 
   it('avoid .0 and .255 when they shall', () => {

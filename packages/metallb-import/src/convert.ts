@@ -2,7 +2,7 @@ import { GROUP, VERSION } from '@spout/custom-resources'
 import { convertAdvertisements } from './advertisements.ts'
 import { BadManifests, type Manifest } from './manifest.ts'
 import { convertPeer } from './peers.ts'
-import { type ConvertedPool, convertPool, poolSpec } from './pools.ts'
+import { type ConvertedPool, convertPool, guessedSubnet, poolSpec } from './pools.ts'
 import { type Note, noteOf, type Source, type Sources, sourcesOf } from './source.ts'
 
 /** An object to apply, and notes on what it lacks of its origin. */
@@ -53,7 +53,7 @@ export function convertMetalLb(manifests: readonly Manifest[]): Conversion {
         128,
       )
       const spec = poolSpec(pool, longest)
-      const guess = `subnet ${spec.subnet} is the narrowest around the addresses: set it to that of the segment if they are on one`
+      const guess = guessedSubnet(spec, pool)
       return madeOf('AddressPool', pool.name, spec, [pool.source], [...pool.notes, noteOf(pool.source, null, guess)])
     }),
     ...groups.objects,

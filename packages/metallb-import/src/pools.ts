@@ -2,12 +2,14 @@ import type { AddressPoolSpec } from '@spout/custom-resources'
 import {
   AddressSyntaxError,
   cidrToRange,
+  endsOf,
   formatCidr,
   formatIp,
   type IpRange,
   ipBits,
   parseCidr,
   parseIpRange,
+  rangeContains,
 } from '@spout/net'
 import { BadManifests } from './manifest.ts'
 import { type Note, noteOf, type Source } from './source.ts'
@@ -112,6 +114,16 @@ export function poolSpec(
     subnet: formatCidr({ version, base, prefix }),
     addresses: ranges.map(({ first: from, last: to }) => entryOf(version, from, to)),
   }
+}
+
+/**
+ * The remark about a subnet that was guessed, with the addresses that are not given out there: network and broadcast
+ * address, or the subnet-router anycast address (RFC 4291, section 2.6.1).
+ */
+export function guessedSubnet({ subnet }: AddressPoolSpec, { ranges }: Pick<ConvertedPool, 'ranges'>): string {
+  const lost = endsOf(parseCidr(subnet)).filter((ip) => ranges.some((range) => rangeContains(range, ip)))
+  const until = lost.length === 0 ? '' : `; in this one ${lost.map(formatIp).join(' and ')} cannot be given out`
+  return `subnet ${subnet} is the narrowest around the addresses: set it to that of the segment if they are on one${until}`
 }
 
 function entryOf(version: 4 | 6, first: bigint, last: bigint): AddressPoolSpec['addresses'][number] {

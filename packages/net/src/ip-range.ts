@@ -60,3 +60,19 @@ export function rangeToCidrs(range: IpRange): readonly Cidr[] {
 
 /** `rangeToCidrs` as text. */
 export const describeRange = (range: IpRange): string => rangeToCidrs(range).map(formatCidr).join(', ')
+
+/**
+ * The addresses of a subnet that no host may have: network and broadcast, or the subnet-router anycast address (RFC
+ * 4291, section 2.6.1).
+ */
+export function endsOf(cidr: Cidr): readonly Ip[] {
+  const { version, first, last } = cidrToRange(cidr)
+  // /31 and /127 are point-to-point links, which have neither (RFC 3021, RFC 6164).
+  if (last - first < 2n) return []
+  return version === 4
+    ? [
+        { version, value: first },
+        { version, value: last },
+      ]
+    : [{ version, value: first }]
+}

@@ -27,7 +27,6 @@ export { RouteTables } from './http-routes/route-tables.ts'
 export { AddressIndex, type Rest } from './ipam/address-index.ts'
 export {
   type AddressSpace,
-  endsOf,
   nodeSpace,
   poolSpace,
   subnetSpace,

@@ -5,6 +5,7 @@ import {
   cidrContains,
   cidrsOverlap,
   cidrToRange,
+  endsOf,
   type IpRange,
   ipEquals,
   parseCidr,
@@ -12,7 +13,7 @@ import {
   parseIpRange,
   rangesOverlap,
 } from '@spout/net'
-import { endsOf, RouteIndex } from '@spout/plan'
+import { RouteIndex } from '@spout/plan'
 import { z } from 'zod'
 import { type AdmissionContext, find, putOver, timestampOf, transact } from '../claims/context.ts'
 import { claimObjectRoom } from '../claims/object-room.ts'

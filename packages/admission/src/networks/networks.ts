@@ -1,6 +1,6 @@
 import { type Network, network, parseAs, SpoutError, type Subnet, subnet } from '@spout/model'
-import { cidrContains, cidrsOverlap, formatIp, type Ip, ipEquals, parseCidr, parseIp } from '@spout/net'
-import { endsOf, tunnelGateway } from '@spout/plan'
+import { cidrContains, cidrsOverlap, endsOf, formatIp, type Ip, ipEquals, parseCidr, parseIp } from '@spout/net'
+import { tunnelGateway } from '@spout/plan'
 import { z } from 'zod'
 import type { Claim } from '../claims/claims.ts'
 import {

@@ -72,7 +72,8 @@ const ENDS = [
   '<<',
   '/..',
 ]
-const STARTS = ['', 'x', '10.0.0.9', 'fd00::9', 'TCP', 'spout', '00000000-0000-4000-8000-000000000000', '1']
+/** Not a number: a number before white space is one for Octavia, too (Python's `int()`). */
+const STARTS = ['', 'x', '10.0.0.9', 'fd00::9', 'TCP', 'spout', '00000000-0000-4000-8000-000000000000', '1x']
 const SHAPES: readonly ((text: string) => unknown)[] = [
   (text) => text,
   (text) => [text],

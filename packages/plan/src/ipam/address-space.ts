@@ -1,7 +1,7 @@
 import type { AddressPool, Subnet } from '@spout/model'
 import {
-  type Cidr,
   cidrToRange,
+  endsOf,
   type Ip,
   type IpRange,
   parseCidr,
@@ -65,22 +65,6 @@ export const anyContains = (ranges: readonly IpRange[], ip: Ip): boolean =>
 
 export const spaceSize = (space: AddressSpace): bigint =>
   space.ranges.reduce((sum, range) => sum + rangeSize(range), 0n)
-
-/**
- * The addresses of a subnet that no host may have: network and broadcast, or the subnet-router anycast address (RFC
- * 4291 2.6.1).
- */
-export function endsOf(cidr: Cidr): readonly Ip[] {
-  const { version, first, last } = cidrToRange(cidr)
-  // /31 and /127 are point-to-point links, which have neither (RFC 3021, RFC 6164).
-  if (last - first < 2n) return []
-  return version === 4
-    ? [
-        { version, value: first },
-        { version, value: last },
-      ]
-    : [{ version, value: first }]
-}
 
 function usableRanges(subnet: SubnetRanges): readonly IpRange[] {
   const cidr = parseCidr(subnet.cidr)

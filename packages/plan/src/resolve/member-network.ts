@@ -1,6 +1,5 @@
 import type { Listener, Network, NetworkRoute, Pool, Subnet } from '@spout/model'
-import { type Cidr, cidrContains, type Ip, ipEquals, parseCidr, parseIp } from '@spout/net'
-import { endsOf } from '../ipam/address-space.ts'
+import { type Cidr, cidrContains, endsOf, type Ip, ipEquals, parseCidr, parseIp } from '@spout/net'
 import { type Problem, problem } from '../reason.ts'
 import { RouteIndex } from './route-index.ts'
 
