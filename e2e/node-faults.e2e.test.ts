@@ -397,7 +397,10 @@ describe('F25: files of a node that rot', () => {
     })
   })
 
-  /** Files that the agent writes and reads, except its identity: without its key a node is not this node. */
+  /**
+   * Files that the agent writes and reads, except its identity, as without its key a node is not this node, and those
+   * that it is about to rename.
+   */
   function keptBy(node: string): readonly string[] {
     const { lab } = system
     const instance = instanceOf(lab, node)
@@ -405,7 +408,10 @@ describe('F25: files of a node that rot', () => {
       .flatMap((directory) =>
         readdirSync(directory, { recursive: true }).map((name) => path.join(directory, `${name}`)),
       )
-      .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() && !/identity|token|\.log$|pid$/.test(file))
+      .filter(
+        (file) =>
+          statSync(file, { throwIfNoEntry: false })?.isFile() && !/identity|token|\.log$|pid$|\.tmp$/.test(file),
+      )
   }
 
   let port = 2000
