@@ -37,7 +37,9 @@ export interface Target {
 
 /** What an upgrade of this installation to the target takes. */
 export function assess(installed: Installed, target: Target): Assessment {
-  const { controlPlanes, nodes, connectors } = installed
+  const { controlPlanes, connectors } = installed
+  // The API lists them as they were enrolled.
+  const nodes = installed.nodes.toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
   const standing = (version: string | null) => standingOf(version, target)
   const parts: readonly Part[] = [
     ...controlPlanes.map(({ endpoint: name, version }) => ({ kind: 'control-plane' as const, name, version })),

@@ -31,6 +31,11 @@ const installed = (own: Partial<Installed> = {}): Installed => ({
 const assessed = (own: Partial<Installed> = {}, target = TARGET): Assessment => assess(installed(own), target)
 const what = ({ steps }: Assessment) => steps.map((step) => step.what)
 
+test('nodes are shown and upgraded by name, not as they were enrolled', () => {
+  const { parts } = assessed({ nodes: ['node10', 'node2', 'node1'].map((name) => node(name)) })
+  expect(parts.flatMap(({ kind, name }) => (kind === 'node' ? [name] : []))).toEqual(['node1', 'node2', 'node10'])
+})
+
 test('an upgrade is said as a whole', () => {
   const connectors = [{ userName: 'shop-cluster', projectId: 'p', version: '0.2.0' }]
   expect(
