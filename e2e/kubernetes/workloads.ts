@@ -60,7 +60,12 @@ export async function startWorkload(
 }
 
 /** Replaces every pod, one after the other, also by one on another node; resolves once the old ones are gone. */
-export async function replacePods({ cluster }: ServiceLab, name: string, round: number, node?: string): Promise<void> {
+export async function replacePods(
+  { cluster }: Pick<ServiceLab, 'cluster'>,
+  name: string,
+  round: number,
+  node?: string,
+): Promise<void> {
   const before = new Set((await cluster.pods(`app=${name}`)).map(({ metadata }) => metadata.uid))
   const spec = node === undefined ? {} : { nodeSelector: nodeSelector(node) }
   const template = { metadata: { annotations: { round: String(round) } }, spec }
