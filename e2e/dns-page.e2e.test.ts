@@ -3,15 +3,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { addressOf, NameServer, textRecord } from '@spout/dns'
 import {
-  bundled,
   documented,
   documentedBlocks,
   environmentOf,
   must,
   type PageShell,
-  PRODUCT_ENVIRONMENT,
   PUBLIC_RANGE6,
-  pageShell,
   run,
   type Tenant,
   TestSystem,
@@ -22,11 +19,11 @@ import {
 import { TestNameServer } from '@spout/testkit/name-server'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ACME, member, PORT, vipOf } from './fixtures.ts'
+import { spoutShell } from './spout-shell.ts'
 
 /** What docs/dns.md says to type, typed, with the settings that it shows. */
 
 const PAGE = 'dns.md'
-const PROGRAM = bundled(path.join(import.meta.dirname, '../apps/cli/src/main.ts'))
 const CLAIMED = 'shop.example'
 /** The settings that the page shows, by their names; where the lab's name server and its secret are is the lab's. */
 const SETTINGS = Object.fromEntries(
@@ -74,14 +71,8 @@ beforeAll(async () => {
     ],
   })
   tenant = system.tenants[0]!
-  const { lab, access } = system
-  const shellOf = (token: string) =>
-    pageShell({
-      ...{ directory: lab.directory, lab, programs: { spout: [process.execPath, PROGRAM] } },
-      env: { ...PRODUCT_ENVIRONMENT, SPOUT_ENDPOINT: access.endpoint, SPOUT_TOKEN: token },
-    })
-  asTenant = shellOf(tenant.token)
-  asAdministrator = shellOf(access.admin.token)
+  asTenant = spoutShell(system, tenant.token)
+  asAdministrator = spoutShell(system, system.access.admin.token)
   page = new TypedPage(PAGE, (command, input) =>
     (command.startsWith('spout project ') ? asAdministrator : asTenant)(command, input),
   )

@@ -1,25 +1,22 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import {
-  bundled,
   documentedBlocks,
   documentedCommands,
   issueCertificate,
   type PageShell,
-  PRODUCT_ENVIRONMENT,
-  pageShell,
   type Tenant,
   TestSystem,
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ACME } from './fixtures.ts'
+import { spoutShell } from './spout-shell.ts'
 
 /** What docs/https-and-routes.md says to type, typed: its commands in their order, and every list of routes that it shows. */
 
 const PAGE = 'https-and-routes.md'
 const COMMANDS = documentedCommands(PAGE)
-const PROGRAM = bundled(path.join(import.meta.dirname, '../apps/cli/src/main.ts'))
 /** Of `open sesame`. */
 const HASH = '$2b$10$56J/MIMRCISG9/Dp2POMO.f6Sb9xXl/.LVUI7tfnDpnexAJ5MgOki'
 const ALL_MS = 300_000
@@ -48,14 +45,8 @@ async function mustTake(command: string, input = ''): Promise<void> {
 beforeAll(async () => {
   system = await TestSystem.start({ tenants: [ACME] })
   acme = system.tenants[0]!
-  const { lab, access } = system
-  const shellOf = (token: string) =>
-    pageShell({
-      ...{ directory: lab.directory, lab, programs: { spout: [process.execPath, PROGRAM] } },
-      env: { ...PRODUCT_ENVIRONMENT, SPOUT_ENDPOINT: access.endpoint, SPOUT_TOKEN: token },
-    })
-  asTenant = shellOf(acme.token)
-  asAdministrator = shellOf(access.admin.token)
+  asTenant = spoutShell(system, acme.token)
+  asAdministrator = spoutShell(system, system.access.admin.token)
 }, START_MS)
 afterAll(() => system?.destroy())
 

@@ -2,11 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import {
-  bundled,
   issueCertificate,
   type PageShell,
-  PRODUCT_ENVIRONMENT,
-  pageShell,
   type ShownLoadBalancer,
   type Tenant,
   TestSystem,
@@ -14,10 +11,10 @@ import {
 } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ACME, member, PORT, vipOf } from './fixtures.ts'
+import { spoutShell } from './spout-shell.ts'
 
 /** What docs/requests.md, docs/drivers.md and docs/announcing.md say to type, typed in one lab. */
 
-const PROGRAM = bundled(path.join(import.meta.dirname, '../apps/cli/src/main.ts'))
 /** The first start in a checkout makes bundles. */
 const START_MS = 300_000
 
@@ -31,14 +28,8 @@ let asAdministrator: PageShell
 beforeAll(async () => {
   system = await TestSystem.start({ tenants: [ACME], agents: { set: [`accessLogs.directory=${logs}`] } })
   acme = system.tenants[0]!
-  const { lab, access } = system
-  const shellOf = (token: string) =>
-    pageShell({
-      ...{ directory: lab.directory, lab, programs: { spout: [process.execPath, PROGRAM] } },
-      env: { ...PRODUCT_ENVIRONMENT, SPOUT_ENDPOINT: access.endpoint, SPOUT_TOKEN: token },
-    })
-  asTenant = shellOf(acme.token)
-  asAdministrator = shellOf(access.admin.token)
+  asTenant = spoutShell(system, acme.token)
+  asAdministrator = spoutShell(system, system.access.admin.token)
   shop = await system.createLoadBalancer(acme, {
     name: 'shop',
     pools: [{ name: 'web', protocol: 'http', members: [member(1, PORT.http)] }],

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { KernelWatch } from '../kernel-watch.ts'
 import { ApiOfCluster } from './api-of-cluster.ts'
 import { type InClusterLab, startInClusterLab, WORKERS } from './in-cluster-lab.ts'
+import { POOL, webService } from './plain-service.ts'
 import { askPolitely } from './polite-client.ts'
 import { startWorkload } from './workloads.ts'
 
@@ -22,18 +23,6 @@ beforeAll(async () => {
 }, LONGEST_BUILD_MS)
 afterAll(() => lab?.destroy())
 
-const POOL = `apiVersion: spout.dev/v1alpha1
-kind: AddressPool
-metadata: {name: public}
-spec:
-  subnet: 198.51.100.0/24
-  addresses: [{first: 198.51.100.16, last: 198.51.100.250}]
-`
-const service = (name: string) =>
-  JSON.stringify({
-    ...{ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace: 'default' } },
-    spec: { type: 'LoadBalancer', selector: { app: 'web' }, ports: [{ port: 80, targetPort: 'http' }] },
-  })
 /** The nodes that have an address. */
 const holders = async (address: string): Promise<readonly string[]> => {
   const found: string[] = []
@@ -69,7 +58,7 @@ it('both are ready, one leads, and a Service is served', async () => {
   expect(leading.sort()).toEqual([false, true])
   await startWorkload(lab, { name: 'web', replicas: 2 })
   await lab.apply(POOL)
-  await lab.apply(service('web'))
+  await lab.apply(webService('web'))
   await lab.answering('web')
 }, 300_000)
 
@@ -99,7 +88,7 @@ it('kill -9 of the leader: the other leads, has all that was acknowledged, and n
   })
   await lab.ready('control-plane', 2)
   expect(await watch.stop()).toEqual([])
-  await lab.apply(service('second'))
+  await lab.apply(webService('second'))
   expect(await lab.answering('second')).not.toBe(address)
   const { failed, count } = await asking.stop()
   expect(failed).toEqual([])

@@ -1,6 +1,7 @@
 import { type Kubernetes, LONGEST_BUILD_MS, must, recordFault, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type InClusterLab, startInClusterLab } from './in-cluster-lab.ts'
+import { POOL, webService } from './plain-service.ts'
 import { askPolitely } from './polite-client.ts'
 import { startWorkload } from './workloads.ts'
 
@@ -12,18 +13,6 @@ beforeAll(async () => {
 }, LONGEST_BUILD_MS)
 afterAll(() => lab?.destroy())
 
-const POOL = `apiVersion: spout.dev/v1alpha1
-kind: AddressPool
-metadata: {name: public}
-spec:
-  subnet: 198.51.100.0/24
-  addresses: [{first: 198.51.100.16, last: 198.51.100.250}]
-`
-const service = (name: string) =>
-  JSON.stringify({
-    ...{ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace: 'default' } },
-    spec: { type: 'LoadBalancer', selector: { app: 'web' }, ports: [{ port: 80, targetPort: 'http' }] },
-  })
 /** The load balancer and its owner, which is shown a moment after it answers. */
 const announced = () => waitFor(() => lab.announced('default/web'), { what: 'its owner', timeoutMs: 60_000 })
 const uidsOf = (pods: readonly Kubernetes.Pod[]) => pods.map(({ metadata }) => metadata.uid).sort()
@@ -43,7 +32,7 @@ it('comes up by helm install alone, and claims no volume', async () => {
 it('the pod of the control plane goes, with all its files: the next has everything, no address moves, nobody enrols anew', async () => {
   await startWorkload(lab, { name: 'web', replicas: 2 })
   await lab.apply(POOL)
-  await lab.apply(service('web'))
+  await lab.apply(webService('web'))
   const address = await lab.answering('web')
   const before = await announced()
   const others = async () => uidsOf((await Promise.all(['agent', 'connector', 'configuration'].map(lab.pods))).flat())
@@ -60,7 +49,7 @@ it('the pod of the control plane goes, with all its files: the next has everythi
     },
   )
   await lab.ready('control-plane', 1)
-  await lab.apply(service('second'))
+  await lab.apply(webService('second'))
   expect(await lab.answering('second')).not.toBe(address)
   const tookMs = performance.now() - killedMs
   const { failed, count } = await asking.stop()
@@ -84,7 +73,7 @@ it('a value makes it two control planes: load balancers and addresses stay, and 
   await lab.allReady({ controlPlanes: 2 })
   const names = (await lab.pods('control-plane')).map(({ metadata }) => metadata.name)
   expect(names.sort()).toEqual(['control-plane-0', 'control-plane-1'])
-  await lab.apply(service('third'))
+  await lab.apply(webService('third'))
   await lab.answering('third')
   expect(await lab.answering('web')).toBe(address)
   expect((await announced()).id).toBe(id)
