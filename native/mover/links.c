@@ -88,6 +88,22 @@ bool links_read(struct mover *mover)
 		if (place->back)
 			any = forget_proxied(mover, place) || any;
 		place->back = false;
+		if (!place->runs && place->path == NULL && mover->flush_us == 0)
+			mover->flush_us = now_us();
 	}
+	return any;
+}
+
+bool links_flush(const struct mover *mover)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < PLACE_BUCKETS; i++)
+		for (const struct place *place = mover->places[i]; place != NULL; place = place->next) {
+			if (place->path != NULL || place->ifindex == 0 || place->runs)
+				continue;
+			neighbour_queue_flush(place);
+			any = true;
+		}
 	return any;
 }

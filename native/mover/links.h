@@ -12,3 +12,5 @@ void links_watch(struct place *place);
 void links_forget(struct place *place);
 /* Reads events. True when proxied addresses must be bound again. */
 bool links_read(struct mover *mover);
+/* Flushes the neighbour queues of fabrics whose links are down. False when no such link is down. */
+bool links_flush(const struct mover *mover);

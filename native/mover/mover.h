@@ -128,6 +128,7 @@ struct mover {
 	uint64_t announce_due_us; /* the earliest of all entries; 0: none */
 	uint64_t retry_us;	  /* when to try again what failed; 0: nothing did */
 	uint64_t check_us;	  /* when to check whether places were replaced */
+	uint64_t flush_us;	  /* when to flush the neighbour queue of a fabric whose link is down; 0: none is */
 	bool changed;		  /* since state.json was written */
 };
 

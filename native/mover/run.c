@@ -19,6 +19,11 @@
 #define TICK_US 20000
 #define CHECK_US 5000000
 /*
+ * How often the neighbour queue is flushed while a fabric's link is down. Flushing it once the link is back is too late
+ * when the peer's ARP request comes first: the kernel then sends what it queued.
+ */
+#define FLUSH_US 50000
+/*
  * keepalived writes STOP, or closes the FIFO, within a millisecond after its SIGTERM, unless it gets no processor. A
  * mover that stops before keepalived closed the FIFO for a reload would unbind addresses that stay here.
  */
@@ -70,9 +75,12 @@ static uint64_t keep_time(struct mover *mover)
 	}
 	if (mover->retry_us != 0 && mover->retry_us <= now)
 		reconcile(mover, REASON_VRRP, now);
+	if (mover->flush_us != 0 && mover->flush_us <= now)
+		mover->flush_us = links_flush(mover) ? now + FLUSH_US : 0;
 	earlier(&next, mover->announce_due_us);
 	earlier(&next, mover->retry_us);
 	earlier(&next, mover->check_us);
+	earlier(&next, mover->flush_us);
 	return next;
 }
 

@@ -63,8 +63,11 @@ describe('a link that flaps', () => {
     const before = pair.shard(pair.second, 1).takeovers
     await pair.cable(pair.first, 'down')
     await expect.poll(() => pair.states(pair.second), WITHIN).toEqual(['master', 'master'])
-    // As keepalived does until it hears of the cable; the kernel keeps it for when the neighbour is found.
+    // As keepalived does until it hears of the cable; the kernel keeps it for when the neighbour is found, here for longer than this test waits.
+    await pair.lab.run(pair.first.place, 'sysctl -qw net.ipv4.neigh.fab0.mcast_solicit=100')
     await pair.advertise(pair.first, { routerId: 61, priority: 254, to: '10.9.0.2' })
+    const sought = () => pair.lab.run(pair.first.place, 'ip neigh show to 10.9.0.2 dev fab0 nud incomplete')
+    await expect.poll(sought, WITHIN).toBe('')
     await pair.cable(pair.first, 'up')
     const reaches = () =>
       pair.lab.run(pair.first.place, 'ping -c 1 -W 1 10.9.0.2').then(
