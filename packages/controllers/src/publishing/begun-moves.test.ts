@@ -142,6 +142,19 @@ test('a drained node is not waited for, when it stays silent after a restart', a
   await plane.stop()
 })
 
+test('a move of a shard that no node has yet begins once the nodes report it', async () => {
+  const plane = await ControlPlane.start(new MemoryStore())
+  await plane.put(['nodeGroup', vrrpGroup(1, 2, { announcer: 'bgp' })])
+  for (const number of [1, 2, 3]) await plane.put(['node', node(number)])
+  for (const id of ALL) await plane.confirmAll(id, { shards: [] })
+  await plane.admission.rebalanceNodeGroup(GROUP, () => [MOVE])
+  await plane.idle()
+  for (const id of ALL) await plane.confirmAll(id, says('established', id === N1 ? 'master' : 'backup'))
+  await plane.idle()
+  expect(plane.view.get('nodeGroup', GROUP)?.value.rebalance?.begun).toEqual([MOVE.shard])
+  await plane.stop()
+})
+
 test('a move of a shard waits and goes on after a restart as before it', async () => {
   const running = await cluster(new MemoryStore())
   const { rebalance } = await running.admission.rebalanceNodeGroup(GROUP, () => [MOVE])

@@ -123,7 +123,10 @@ export class GroupPublisher {
   #plan(group: NodeGroup): GroupPlan {
     const input = this.#input(group)
     const plan = this.#planDrains(group, input)
-    const step = hasShards(group) ? moveUnderWay(stepsOf(group, this.#options)) : null
+    const steps = hasShards(group) ? stepsOf(group, this.#options) : []
+    const step = moveUnderWay(steps)
+    // A move that fails for want of a shard or a node goes on once a node reports it.
+    if (steps.some(({ state }) => state === 'failed')) this.#waiting.add(group.id)
     if (step === null) return plan
     const againAtMs = soonest(plan.againAtMs, input.nowMs + LOOK_AGAIN_MS)
     if (!this.#hasBegun(group, step, input, plan)) {
