@@ -50,6 +50,22 @@ test('what a restarted agent no longer has is dropped once it has reported every
   expect([...reports.entries(NODE)]).toHaveLength(20)
 })
 
+test('what a restarted agent reports of itself replaces what it did, and what it does not report is gone', () => {
+  const reports = new NodeReports()
+  const merge = (report: NodeReport) => reports.merge(NODE, report, AT, () => true)
+  const conflict = { address: '192.0.2.1', mac: '02:00:00:00:00:01', since: AT } as never
+  const shard = { domain: 1, shard: 1, state: 'master' } as never
+  merge(reportOf(1, { inSync: true, addressConflicts: [conflict], logTroubles: [{ loadBalancerId: 'lb' } as never] }))
+  const of = () => {
+    const { shards, addressConflicts, logTroubles } = reports.node(NODE)!
+    return { shards, addressConflicts, logTroubles }
+  }
+  merge(reportOf(1, { session: 'next', shards: [shard], bgpSessions: [] }))
+  expect(of()).toMatchObject({ shards: [shard], addressConflicts: [conflict], logTroubles: [{}] })
+  merge(reportOf(2, { session: 'next', inSync: true }))
+  expect(of()).toEqual({ shards: [shard], addressConflicts: [], logTroubles: [] })
+})
+
 test('the version of an agent is that of its session, and unknown for one that reports none', () => {
   const reports = new NodeReports()
   const version = () => reports.node(NODE)?.version

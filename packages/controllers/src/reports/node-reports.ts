@@ -2,8 +2,8 @@ import type { EntryReport, MemberHealth, NodeReport } from '@spout/model'
 import { changedShares, changedTroubles } from './changed-reports.ts'
 import { mergeEntries } from './merge-entries.ts'
 import { mergeMembers } from './merge-members.ts'
-import { mergeAnnouncer, newShards } from './merge-node.ts'
-import { comparableText, type NodeView, newNode } from './node-view.ts'
+import { mergeNode, newShards } from './merge-node.ts'
+import { comparableText, type NodeView, newNode, SELF_FIELDS } from './node-view.ts'
 import { type AnnouncedDifference, IGNORED, type ReportDifference } from './report-difference.ts'
 
 /** The reports of all nodes, merged per node. The last report of a silent node is kept. */
@@ -63,20 +63,20 @@ export class NodeReports {
     if (!sameSession) {
       node.session = report.session
       node.stale = new Set(node.entries.keys())
-      node.staleAnnouncer = true
+      for (const field of SELF_FIELDS) node.staleFields.add(field)
     }
     const textBefore = comparableText(node)
     const overBefore = node.overShares
     const troublesBefore = node.logTroubles
     const shards = newShards(node, report)
-    const shardsAreOld = node.staleAnnouncer && report.shards === undefined && !report.inSync
+    const shardsAreOld = node.staleFields.has('shards') && report.shards === undefined && !report.inSync
     node.sequence = report.sequence
     node.inSync = report.inSync
     node.features = report.features
     // An agent that knows the field has it in its first report.
     if (!sameSession) node.version = null
     node.lastReportAt = at
-    mergeAnnouncer(node, report, shards)
+    mergeNode(node, report)
     this.#nodes.set(nodeId, node)
     const announced: AnnouncedDifference[] = []
     const keys = mergeEntries(node, report, announced)

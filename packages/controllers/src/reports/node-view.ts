@@ -11,6 +11,20 @@ import type {
   Sight,
 } from '@spout/model'
 
+/** What a node reports of itself when there is nothing to report. */
+export const NOTHING_REPORTED = {
+  shards: [],
+  bgpSessions: [],
+  flows: null,
+  departure: null,
+  addressConflicts: [],
+  sights: [],
+  overShares: [],
+  logTroubles: [],
+} satisfies Partial<NodeView>
+export type SelfField = keyof typeof NOTHING_REPORTED
+export const SELF_FIELDS = Object.keys(NOTHING_REPORTED) as readonly SelfField[]
+
 /** The merged reports of one node. */
 export interface NodeView {
   session: string
@@ -31,8 +45,8 @@ export interface NodeView {
   version: string | null
   /** Whether the node reported that it has no fabric address. */
   lacksFabricAddress: boolean
-  /** Whether its report on itself is, at least in part, from an earlier session of the agent. */
-  staleAnnouncer: boolean
+  /** What is from an earlier session of the agent. It is dropped once the node is in sync. */
+  readonly staleFields: Set<SelfField>
   readonly entries: Map<string, EntryReport>
   /** Keys reported in an earlier session and not yet in this one. They are dropped once the node is in sync. */
   stale: Set<string>
@@ -42,23 +56,16 @@ export interface NodeView {
 
 /** The view of a node that has not reported yet. */
 export const newNode = (): NodeView => ({
+  ...NOTHING_REPORTED,
   session: '',
   sequence: 0,
   inSync: false,
   features: [],
   lastReportAt: '',
-  shards: [],
-  bgpSessions: [],
-  flows: null,
-  departure: null,
-  addressConflicts: [],
   fabricAddress: null,
-  sights: [],
-  overShares: [],
-  logTroubles: [],
   version: null,
   lacksFabricAddress: false,
-  staleAnnouncer: false,
+  staleFields: new Set(),
   entries: new Map(),
   stale: new Set(),
   members: new Map(),
