@@ -1,5 +1,7 @@
+import { hostname } from 'node:os'
 import { sessionsOf } from '@spout/connector'
 import { KubernetesConfiguration } from '@spout/intent-kubernetes-config'
+import { EventRecorder, KubeClient } from '@spout/kube'
 import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
 import { Metrics } from '@spout/runtime/metrics'
@@ -22,12 +24,19 @@ export async function startConfiguration(
     throw new ConfigError('projects: cannot be combined with work=configuration, which uses one administrator')
   const { follow, ...nodes } = config.configuration.nodes
   const { transport } = await clusterTransport(config, environment)
+  const events = new EventRecorder({
+    client: new KubeClient(transport),
+    reportingController: 'spout.dev/configuration',
+    reportingInstance: hostname(),
+    log,
+  })
   const configuration = new KubernetesConfiguration({
     transport,
     sessions: sessionsOf(config.spout.endpoint, config.spout, 'spout', clock),
     cluster: config.kubernetes.clusterName,
     project: config.configuration.project,
     nodes: follow ? nodes : null,
+    events,
     clock,
     log,
   })
@@ -43,6 +52,7 @@ export async function startConfiguration(
   })
   const lifecycle = new Lifecycle({ log })
     .add({ name: 'transport', start: () => {}, stop: () => transport.close() })
+    .add({ name: 'events', start: () => {}, stop: () => events.close() })
     .add(http)
     .add(configuration)
   await lifecycle.start()

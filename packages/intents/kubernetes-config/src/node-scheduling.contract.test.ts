@@ -1,4 +1,5 @@
-import { EXCLUDE_NODE_LABEL } from '@spout/kube'
+import { isDeepStrictEqual } from 'node:util'
+import { type Event, EXCLUDE_NODE_LABEL } from '@spout/kube'
 import type { Node } from '@spout/model'
 import { LONGEST_BUILD_MS } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -45,6 +46,13 @@ const deadlock = (name: string, status: 'True' | 'False') =>
       conditions: [{ type: 'KernelDeadlock', status, reason: 'x', message: 'x', lastTransitionTime: new Date() }],
     },
   })
+/** The events of a Node, as `kubectl describe node` shows them. */
+const eventsOn = async (name: string) => {
+  const { items } = await bed.api.list<Event>('/apis/events.k8s.io/v1/events')
+  return items
+    .filter(({ regarding }) => regarding?.kind === 'Node' && regarding.name === name)
+    .map(({ type, reason, note }) => `${type} ${reason}: ${note}`)
+}
 const LABELLED = `label ${EXCLUDE_NODE_LABEL}`
 const DEADLOCK = 'condition KernelDeadlock is True'
 
@@ -118,6 +126,12 @@ test('a node moves to the group that its label names once it drains and its prox
     await until('n1', 'enabled')
   }
   await named('elsewhere')
+  const moved = (group: string) => `Normal NodeMoved: It is in node group ${group} now.`
+  const missing = 'Warning NodeGroupMissing: It stays in node group edge: there is no node group elsewhere.'
+  await bed.until('the Node to say so', async () => {
+    const told = await eventsOn('n1')
+    return isDeepStrictEqual(new Set(told), new Set([moved('core'), moved('edge'), missing]))
+  })
   await label('n2', '')
   await until('n2', 'draining', LABELLED)
   expect(node('n1')).toMatchObject({ nodeGroupId: groupId('edge'), scheduling: 'enabled' })

@@ -170,6 +170,12 @@ export const CONFIG_RULES: readonly PolicyRule[] = [
     resources: ['nodes'],
     verbs: ['list', 'watch'],
   },
+  {
+    why: 'What became of the node group of a Node.',
+    apiGroups: ['events.k8s.io'],
+    resources: ['events'],
+    verbs: ['create', 'patch'],
+  },
   CLUSTER_UID,
 ]
 

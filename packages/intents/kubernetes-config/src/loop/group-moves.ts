@@ -1,5 +1,5 @@
 import type { NodeGroupSpec } from '@spout/custom-resources'
-import type { CustomObjects } from '@spout/kube'
+import type { CustomObjects, ObjectEvent } from '@spout/kube'
 import type { ClusterWish } from '@spout/model'
 import type { Clock, Logger } from '@spout/runtime'
 import { GROUP_LABEL, type SelectingGroup } from '../nodes/chosen-group.ts'
@@ -13,6 +13,8 @@ export interface GroupMovesOptions {
   /** The NodeGroup objects, whose `nodeSelector` says which nodes they have. */
   readonly groups: Pick<CustomObjects, 'all'>
   readonly selections: NodeSelections
+  /** Writes an event on the Node of this name. */
+  readonly tell: (node: string, event: ObjectEvent) => void
   readonly clock: Clock
   readonly log: Logger
 }
@@ -30,7 +32,8 @@ export class GroupMoves {
   readonly #options: GroupMovesOptions
   /** By node id: the drain that was seen first at this time. */
   readonly #watched = new Map<string, { readonly drainedSince: string | null; readonly sinceMs: number }>()
-  #told = ''
+  /** By node name: why it stays, as was told last. */
+  #told: ReadonlyMap<string, string> = new Map()
 
   constructor(options: GroupMovesOptions) {
     this.#options = options
@@ -43,14 +46,14 @@ export class GroupMoves {
     const isAsked = selecting.length > 0 || nodes.some(({ labels }) => Object.hasOwn(labels, GROUP_LABEL))
     const plan = planMoves(isAsked ? nodes : [], selecting, isAsked ? await api.list('/node-groups') : [])
     selections.set(plan.selections)
-    this.#tell(plan.unknown)
+    this.#tellOfMissing(plan.unknown)
     for (const id of this.#watched.keys()) if (!plan.targets.has(id)) this.#watched.delete(id)
     return plan.targets
   }
 
   /** Moves the node if it can leave its group now. @returns the moved node; null: it cannot leave yet */
   async move({ id, name }: GroupedNode, { id: nodeGroupId, name: group }: Group): Promise<ApiObject | null> {
-    const { api, clock, log } = this.#options
+    const { api, tell, clock, log } = this.#options
     const node = await api.call<ApiObject & LeavingNode>('GET', `/nodes/${id}`)
     const { items: vips } = await api.call<{ readonly items: readonly unknown[] }>('GET', `/vips?node=${id}`)
     const { drainedSince } = node
@@ -61,6 +64,7 @@ export class GroupMoves {
     if (!hasLeft(node, vips.length, nowMs - sinceMs)) return null
     const moved = await api.call<ApiObject>('PATCH', `/nodes/${id}`, { nodeGroupId })
     log.info({ event: 'node-moved', node: name, group }, 'the node is in another group now')
+    tell(name, { type: 'Normal', reason: 'NodeMoved', action: 'Move', note: `It is in node group ${group} now.` })
     return moved
   }
 
@@ -73,11 +77,15 @@ export class GroupMoves {
     })
   }
 
-  #tell(unknown: readonly string[]): void {
-    const told = unknown.join(' ')
-    if (told !== '' && told !== this.#told)
-      this.#options.log.warn({ event: 'node-group-missing', reason: told }, 'nodes belong to groups that do not exist')
-    this.#told = told
+  /** On the Node, because whoever labelled it looks there. */
+  #tellOfMissing(unknown: ReadonlyMap<string, string>): void {
+    const { tell, log } = this.#options
+    for (const [node, note] of unknown) {
+      if (this.#told.get(node) === note) continue
+      log.warn({ event: 'node-group-missing', node, reason: note }, 'a node belongs to a group that does not exist')
+      tell(node, { type: 'Warning', reason: 'NodeGroupMissing', action: 'Move', note })
+    }
+    this.#told = unknown
   }
 }
 

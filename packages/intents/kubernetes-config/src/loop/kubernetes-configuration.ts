@@ -1,4 +1,4 @@
-import { clusterUid } from '@spout/kube'
+import { clusterUid, type EventRecorder } from '@spout/kube'
 import { type Component, retry } from '@spout/runtime'
 import { NodeSelections } from '../nodes/node-selections.ts'
 import type { NodePolicy } from '../nodes/node-wish.ts'
@@ -14,6 +14,8 @@ export interface KubernetesConfigurationOptions extends Omit<ConfigControllerOpt
   readonly project: string
   /** For load-balancer nodes that are nodes of this cluster; null: they are not. */
   readonly nodes: NodePolicy | null
+  /** Says on Nodes what became of their groups. */
+  readonly events: EventRecorder
 }
 
 const RETRY_MS = 2000
@@ -67,7 +69,7 @@ export class KubernetesConfiguration implements Component {
   }
 
   async #open(signal: AbortSignal): Promise<void> {
-    const { cluster: name, project, nodes, ...common } = this.#options
+    const { cluster: name, project, nodes, events, ...common } = this.#options
     const cluster = name || (await clusterUid(common.transport, signal))
     if (cluster === null) throw new Error('cluster is not set, and we may not read namespace kube-system for its UID')
     const projectId =
@@ -78,7 +80,7 @@ export class KubernetesConfiguration implements Component {
     this.#controller.start()
     if (nodes !== null && selections !== null) {
       const { nodeGroups: groups } = this.#controller
-      this.#nodes = new NodeScheduling({ ...common, policy: nodes, groups, selections })
+      this.#nodes = new NodeScheduling({ ...common, policy: nodes, groups, selections, events })
       this.#nodes.start()
     }
     if (projectId === null) return

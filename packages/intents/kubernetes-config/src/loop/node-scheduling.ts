@@ -1,6 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Refused, type Sessions } from '@spout/client/native-api'
-import { type CustomObjects, NODES, type Node, Reflector, type Transport } from '@spout/kube'
+import {
+  type CustomObjects,
+  type EventRecorder,
+  eventsOfKind,
+  NODES,
+  type Node,
+  type ObjectEvent,
+  Reflector,
+  type Transport,
+} from '@spout/kube'
 import type { ClusterWish, NodeStatus, Node as SpoutNode } from '@spout/model'
 import { type Clock, done, failed, type Logger, type Outcome, Reconciler, retryAfter, WorkQueue } from '@spout/runtime'
 import type { NodeSelections } from '../nodes/node-selections.ts'
@@ -17,6 +26,8 @@ export interface NodeSchedulingOptions {
   /** NodeGroup objects, whose `nodeSelector` says which nodes they have. */
   readonly groups: Pick<CustomObjects, 'all' | 'reflector'>
   readonly selections: NodeSelections
+  /** Says on a Node what became of its group. */
+  readonly events: EventRecorder
   readonly clock: Clock
   readonly log: Logger
 }
@@ -56,7 +67,8 @@ export class NodeScheduling {
     this.#options = options
     const { transport, policy, clock, log } = options
     this.#api = new NativeObjects(options.sessions)
-    this.#moves = new GroupMoves({ ...options, api: this.#api })
+    const tell = (node: string, event: ObjectEvent) => this.#tellOn(node, event)
+    this.#moves = new GroupMoves({ ...options, api: this.#api, tell })
     this.#cluster = new Reflector({ transport, clock, log, resource: NODES, trim: (node) => trimmed(node, policy) })
     this.#queue = new WorkQueue({ clock })
     this.#reconciler = new Reconciler({ name: this.name, queue: this.#queue, log, reconcile: () => this.#look() })
@@ -177,6 +189,11 @@ export class NodeScheduling {
     return null
   }
 
+  #tellOn(name: string, event: ObjectEvent): void {
+    const node = this.#cluster.get(name)
+    if (node !== undefined) eventsOfKind(this.#options.events, NODES)(node, event)
+  }
+
   #tellIfMostAreUnwell(areMostUnwell: boolean, unwell: number, all: number): void {
     if (areMostUnwell && !this.#wereMostUnwell)
       this.#options.log.warn(
@@ -205,10 +222,11 @@ function wishIn({ clusterScheduling }: Known): ClusterWish | null {
 /** A node, reduced to what decides. It does not change with heartbeats. */
 function trimmed(node: Node, { conditions, taints }: NodePolicy): Node {
   const { metadata, spec, status } = node
-  const { name, deletionTimestamp } = metadata
+  const { name, uid, deletionTimestamp } = metadata
   return {
     metadata: {
       name,
+      ...(uid !== undefined && { uid }),
       ...(deletionTimestamp !== undefined && { deletionTimestamp }),
       labels: metadata.labels ?? {},
     },

@@ -47,5 +47,5 @@ it('the selections say who is here, who comes, and who is selected twice', () =>
 it('a node whose label names no group stays where it is, and the plan says so', () => {
   const { targets: moves, unknown } = planMoves([node('n1', { labels: { [GROUP_LABEL]: 'egde' } })], [EDGE], GROUPS)
   expect(moves.size).toBe(0)
-  expect(unknown).toEqual(['n1 stays in default: there is no node group egde.'])
+  expect(unknown).toEqual(new Map([['n1', 'It stays in node group default: there is no node group egde.']]))
 })

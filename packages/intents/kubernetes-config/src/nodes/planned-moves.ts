@@ -23,8 +23,8 @@ export interface MovePlan {
   readonly targets: ReadonlyMap<string, Group>
   /** By name of each group with a selector. */
   readonly selections: ReadonlyMap<string, NodeSelection>
-  /** Nodes whose group does not exist, as sentences. */
-  readonly unknown: readonly string[]
+  /** Why nodes stay whose group does not exist, by node name. */
+  readonly unknown: ReadonlyMap<string, string>
 }
 
 /**
@@ -41,7 +41,7 @@ export function planMoves(
   const lists = new Map(
     selecting.map(({ name }) => [name, { here: [] as string[], coming: [] as string[], refused: [] as string[] }]),
   )
-  const unknown: string[] = []
+  const unknown = new Map<string, string>()
   const wanted: { readonly node: GroupedNode; readonly target: Group }[] = []
   for (const node of nodes.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const present = groups.find(({ id }) => id === node.nodeGroupId)?.name ?? ''
@@ -54,7 +54,8 @@ export function planMoves(
     else if (group === present) lists.get(present)?.here.push(node.name)
     if (group === present) continue
     const target = groups.find(({ name }) => name === group)
-    if (target === undefined) unknown.push(`${node.name} stays in ${present}: there is no node group ${group}.`)
+    if (target === undefined)
+      unknown.set(node.name, `It stays in node group ${present}: there is no node group ${group}.`)
     else {
       lists.get(group)?.coming.push(node.name)
       wanted.push({ node, target })

@@ -2,7 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Sessions } from '@spout/client/native-api'
 import { CRD_DRAFTS, GROUP, VERSION } from '@spout/custom-resources'
-import { type ClusterAccess, type Condition, KubeClient, type KubeObject, type Resource, Transport } from '@spout/kube'
+import {
+  type ClusterAccess,
+  type Condition,
+  EventRecorder,
+  KubeClient,
+  type KubeObject,
+  type Resource,
+  Transport,
+} from '@spout/kube'
 import { createLogger, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { KubernetesApi, KubernetesCluster, Lab, waitFor } from '@spout/testkit'
 import { parseAllDocuments } from 'yaml'
@@ -95,7 +103,9 @@ export async function openConfigBed() {
       if (wanted.method !== 'GET') writes.push(`${wanted.method} ${wanted.path}`)
       return request(wanted)
     }
-    const common = { transport, sessions, clock: systemClock, log }
+    const reporting = { reportingController: 'spout.dev/configuration', reportingInstance: 'test' }
+    const events = new EventRecorder({ client: new KubeClient(transport), ...reporting, log })
+    const common = { transport, sessions, events, clock: systemClock, log }
     const configuration = new KubernetesConfiguration({
       ...common,
       cluster: '',
@@ -110,6 +120,7 @@ export async function openConfigBed() {
       stop: async () => {
         running.delete(made)
         await configuration.stop()
+        await events.close()
         transport.close()
       },
     }
