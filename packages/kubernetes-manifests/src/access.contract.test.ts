@@ -117,7 +117,6 @@ const OF_CONNECTOR: typeof NEVER = [
   ['PATCH', '/apis/spout.dev/v1/namespaces/default/loadbalancers/any/status', {}],
   ['PATCH', `${DEFAULT}/services/kubernetes`, { metadata: { labels: { a: 'b' } } }],
   ['PATCH', `${DEFAULT}/services/kubernetes/status`, { status: {} }],
-  ['POST', '/apis/events.k8s.io/v1/namespaces/default/events', {}],
   ['GET', '/apis/coordination.k8s.io/v1/namespaces/spout/leases/spout-connector'],
   ['POST', '/apis/coordination.k8s.io/v1/namespaces/spout/leases', { metadata: { name: 'thief' } }],
 ]
