@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { run } from '@spout/testkit'
 import { expect, it } from 'vitest'
 import { checkLines, goldenOwners, runAtOnce, runCheck } from './checks.ts'
 import { ROOT } from './verb.ts'
@@ -32,4 +33,9 @@ it('checks that run at once are told in their order, each with its own result', 
     { name: 'second', ok: false },
   ])
   rmSync(path.dirname(pipe), { recursive: true })
+})
+
+it('a program that is ended because it takes too long says so', async () => {
+  const { code, stderr } = await run(['sleep', '600'], { timeoutMs: 100 })
+  expect({ code, stderr }).toEqual({ code: 124, stderr: expect.stringMatching(/\nended after 0\.1 s$/) })
 })

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { type ExecFileException, execFile, spawn } from 'node:child_process'
 
 export interface RunResult {
   readonly code: number
@@ -12,7 +12,10 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Runs a command without a shell and returns its output, whatever its exit code. */
+/**
+ * Runs a command without a shell and returns its output, whatever its exit code. One that is ended by `timeoutMs` has
+ * code 124, and the last line of its stderr says so.
+ */
 export const run = (argv: readonly string[], { input, timeoutMs = 60_000, env }: RunOptions = {}): Promise<RunResult> =>
   new Promise((resolve) => {
     const [command = '', ...args] = argv
@@ -23,11 +26,14 @@ export const run = (argv: readonly string[], { input, timeoutMs = 60_000, env }:
     }
     const child = execFile(command, args, options, (error, stdout, stderr) => {
       const failed = error ? (typeof error.code === 'number' ? error.code : 124) : 0
-      resolve({ code: failed, stdout, stderr: stderr || (error && stdout === '' ? error.message : '') })
+      const said = stderr || (error && stdout === '' ? error.message : '')
+      resolve({ code: failed, stdout, stderr: isLate(error) ? `${said}\nended after ${timeoutMs / 1000} s` : said })
     })
     child.stdin?.on('error', () => {})
     child.stdin?.end(input ?? '')
   })
+
+const isLate = (error: ExecFileException | null): boolean => error?.killed === true && error.signal === 'SIGTERM'
 
 /** Runs a command that must succeed. @throws Error with its output otherwise */
 export async function must(argv: readonly string[], options?: RunOptions): Promise<string> {
