@@ -15,8 +15,8 @@ const PLACE = 'worker1'
 const WRITE = `n=0
 while n=$((n+1)); do
   code=$(curl -sk -m 5 -o /dev/null -w '%{http_code}' -H "authorization: Bearer $TOKEN" \
-    -H 'content-type: application/json' -d "{\\"name\\":\\"written-$n\\"}" "$URL/api/v1/projects")
-  echo "$code written-$n $(date +%s%3N)"
+    -H 'content-type: application/json' -d "{\\"name\\":\\"$NAME-$n\\"}" "$URL/api/v1/projects")
+  echo "$code $NAME-$n $(date +%s%3N)"
 done`
 
 /** The control plane's API by the address of its Service, for the administrator. */
@@ -61,11 +61,14 @@ export class ApiOfCluster {
     return items.map(({ name }) => name)
   }
 
-  /** Writes through whichever control plane the Service leads to, until it is stopped. */
-  async startWriting() {
+  /**
+   * Writes through whichever control plane the Service leads to, until it is stopped.
+   * @param prefix what the names of the projects begin with
+   */
+  async startWriting(prefix: string) {
     const { lab } = this.#lab
-    const env = { TOKEN: this.#token, URL: this.#url }
-    const daemon = await lab.start(PLACE, 'writes', ['bash', '-c', WRITE], { env })
+    const env = { TOKEN: this.#token, URL: this.#url, NAME: prefix }
+    const daemon = await lab.start(PLACE, `writes-${prefix}`, ['bash', '-c', WRITE], { env })
     const accepted = (): readonly AcceptedWrite[] =>
       readFileSync(daemon.logFile, 'utf8')
         .split('\n')

@@ -47,6 +47,11 @@ const leader = () =>
     },
     { what: 'a control plane to lead', timeoutMs: 60_000 },
   )
+/** The longest time between two accepted writes. */
+const longestGap = (accepted: readonly { readonly atMs: number }[]): string => {
+  const times = accepted.map(({ atMs }) => atMs)
+  return `${(Math.max(...times.slice(1).map((atMs, n) => atMs - times[n]!)) / 1000).toFixed(2)} s`
+}
 const isShownOn = async (node: string) => (await lab.announced('default/web'))?.owner === node
 
 it('both are ready, one leads, and a Service is served', async () => {
@@ -71,7 +76,7 @@ it('kill -9 of the leader: the other leads, has all that was acknowledged, and n
   const asking = askPolitely(lab.client, address)
   expect(['node1', 'node2'].flatMap((node) => domainNamespaces(lab.lab, node))).toHaveLength(WORKERS.length)
   const watch = await KernelWatch.start(lab.lab, 'leader-killed')
-  const writes = await api.startWriting()
+  const writes = await api.startWriting('killed')
   await waitFor(() => writes.accepted().length > 5, { what: 'writes' })
   for (const pid of await pidsIn(lab.lab.namespace(lab.cluster.podPlace(first)))) killPid(pid)
   const killedMs = Date.now()
@@ -95,11 +100,45 @@ it('kill -9 of the leader: the other leads, has all that was acknowledged, and n
   expect(await lab.answering('web')).toBe(address)
   expect(await holders(address)).toEqual(before)
   await waitFor(() => isShownOn(before[0]!), { what: 'the owner', timeoutMs: 60_000 })
-  const times = accepted.map(({ atMs }) => atMs)
-  const gapMs = Math.max(...times.slice(1).map((atMs, n) => atMs - times[n]!))
   recordFault({
     fault: 'kill -9 of the leading one of two control planes in a cluster without a volume',
     outcome: `the other leads; of ${accepted.length} acknowledged writes none is missing; no address and no slot moved`,
-    figure: `0 of ${count} requests failed; no write accepted for ${(gapMs / 1000).toFixed(2)} s`,
+    figure: `0 of ${count} requests failed; no write accepted for ${longestGap(accepted)}`,
   })
 }, 180_000)
+
+it('both are replaced, one after the other: no request fails, nothing moves, and all that was acknowledged is there', async () => {
+  const address = await lab.answering('web')
+  const before = await holders(address)
+  const api = await ApiOfCluster.open(lab)
+  const uids = async () => (await lab.pods('control-plane')).map(({ metadata }) => metadata.uid)
+  const replaced = new Set(await uids())
+  const asking = askPolitely(lab.client, address)
+  const watch = await KernelWatch.start(lab.lab, 'replaced')
+  const writes = await api.startWriting('replaced')
+  await waitFor(() => writes.accepted().length > 5, { what: 'writes' })
+  const restart = 'kubectl rollout restart statefulset control-plane --namespace spout'
+  expect(await lab.shell(restart)).toMatchObject({ code: 0 })
+  await waitFor(async () => (await uids()).every((uid) => !replaced.has(uid)), {
+    what: 'both pods to be replaced',
+    timeoutMs: 120_000,
+  })
+  await lab.ready('control-plane', 2)
+  const soFar = writes.accepted().length
+  await waitFor(() => writes.accepted().length > soFar + 5, { what: 'writes afterwards', timeoutMs: 60_000 })
+  const accepted = await writes.stop()
+  expect(await api.projectNames()).toEqual(expect.arrayContaining(accepted.map(({ name }) => name)))
+  await waitFor(async () => (await agentsOf(await leader())) >= WORKERS.length, {
+    what: 'the agents',
+    timeoutMs: 60_000,
+  })
+  expect(await watch.stop()).toEqual([])
+  const { failed, count } = await asking.stop()
+  expect(failed).toEqual([])
+  expect(await holders(address)).toEqual(before)
+  recordFault({
+    fault: 'rolling restart of two control planes in a cluster without a volume',
+    outcome: `of ${accepted.length} acknowledged writes none is missing; no address and no slot moved`,
+    figure: `0 of ${count} requests failed; no write accepted for ${longestGap(accepted)}`,
+  })
+}, 240_000)

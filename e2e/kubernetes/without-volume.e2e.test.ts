@@ -78,3 +78,17 @@ it('a value makes it two control planes: load balancers and addresses stay, and 
   expect(await lab.answering('web')).toBe(address)
   expect((await announced()).id).toBe(id)
 }, 300_000)
+
+it('and back to one: it has everything, and serves what is new', async () => {
+  const address = await lab.answering('web')
+  const { id } = await announced()
+  const asking = askPolitely(lab.client, address)
+  const upgrade = 'helm upgrade spout deploy/chart/spout --namespace spout --reset-then-reuse-values'
+  expect(await lab.shell(`${upgrade} --set controlPlane.replicas=1`)).toMatchObject({ code: 0 })
+  await lab.allReady()
+  await lab.apply(webService('fourth'))
+  await lab.answering('fourth')
+  expect(await lab.answering('web')).toBe(address)
+  expect((await announced()).id).toBe(id)
+  expect((await asking.stop()).failed).toEqual([])
+}, 300_000)
