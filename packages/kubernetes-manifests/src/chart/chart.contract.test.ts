@@ -98,6 +98,7 @@ describe('helm template', () => {
           topologySpreadConstraints: [{ topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' }],
           containers: [
             {
+              lifecycle: { preStop: { sleep: { seconds: 3 } } },
               env: expect.arrayContaining([
                 { name: 'SPOUT_PEERS_URL', value: 'https://$(POD_NAME).spout.svc:9133' },
                 { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },

@@ -11,6 +11,9 @@ const COUNT = '(int .Values.controlPlane.replicas)'
 const SEVERAL = `(gt ${COUNT} 1)`
 const ALONE = `(eq ${COUNT} 1)`
 
+/** How long a pod that ends is still asked: its removal from the Service has to reach every node. */
+const SECONDS_TO_BE_LEFT = 3
+
 const OBJECT = `Deployment/${CONTROL_PLANE}`
 const SETTINGS = `ConfigMap/${CONTROL_PLANE}`
 const POD = ['spec', 'template', 'spec'] as const
@@ -37,6 +40,13 @@ export const SEVERAL_FILLINGS: readonly Filling[] = [
         labelSelector: { matchLabels: labels(CONTROL_PLANE) },
       },
     ]),
+    unlessEmpty: SEVERAL,
+  },
+  {
+    // It goes on answering until no node's kube-proxy leads new connections to it any more.
+    object: OBJECT,
+    at: [...POD, 'containers', 0, 'lifecycle'],
+    put: literally({ preStop: { sleep: { seconds: SECONDS_TO_BE_LEFT } } }),
     unlessEmpty: SEVERAL,
   },
   {
