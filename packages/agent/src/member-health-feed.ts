@@ -1,5 +1,5 @@
-import type { ProberOptions, SavedProbe } from '@spout/dataplane'
-import { type HeldMember, type MemberTraffic, PassiveChecks, Prober, probesOf } from '@spout/dataplane'
+import type { ProberOptions, ProbeSubscriber, SavedProbe } from '@spout/dataplane'
+import { type HeldMember, KnownProbes, type MemberTraffic, PassiveChecks, Prober, probesOf } from '@spout/dataplane'
 import { loadBalancerKey, loadBalancerOfKey } from '@spout/model/entry-keys'
 import type { MemberHealth } from '@spout/model/node-report'
 import type { LoadBalancerEntry } from '@spout/model/node-state'
@@ -11,7 +11,7 @@ export interface MemberHealthFeedOptions {
   /** The entries that an earlier process saved. */
   readonly saved: ReadonlyMap<string, SavedEntry>
   readonly onHealth: (health: MemberHealth) => void
-  readonly onProbedNoMore: (member: MemberHealth) => void
+  readonly onProbedNoMore: (member: ProbeSubscriber) => void
   readonly onDown: (key: string, members: ReadonlySet<string>) => void
 }
 
@@ -20,6 +20,7 @@ export class MemberHealthFeed {
   readonly #options: MemberHealthFeedOptions
   readonly #prober: Prober
   readonly #passive: PassiveChecks
+  readonly #probes = new KnownProbes()
 
   constructor(options: MemberHealthFeedOptions) {
     this.#options = options
@@ -50,12 +51,8 @@ export class MemberHealthFeed {
    * @param projectId the owner of its probes; null if not known
    */
   applied(key: string, entry: LoadBalancerEntry | null, projectId: string | null): void {
-    const before = this.#prober.health(key)
-    this.#prober.put(key, entry === null ? [] : probesOf(entry, projectId))
-    if (before.length > 0) {
-      const probed = new Set(this.#prober.health(key).map(({ memberId }) => memberId))
-      for (const member of before) if (!probed.has(member.memberId)) this.#options.onProbedNoMore(member)
-    }
+    const left = this.#prober.put(key, entry === null ? [] : this.#probes.of(entry, projectId))
+    for (const member of left) this.#options.onProbedNoMore(member)
     this.#passive.put(key, entry)
     if (entry !== null) this.#options.onDown(key, this.down(key))
   }
@@ -76,7 +73,7 @@ export class MemberHealthFeed {
     const loadBalancerId = loadBalancerOfKey(key)!
     if (held !== null) this.#options.onHealth({ loadBalancerId, ...held, health: 'down' })
     else if (checked !== undefined) this.#options.onHealth(checked)
-    else this.#options.onProbedNoMore({ loadBalancerId, poolId, memberId, health: 'unknown', reason: null, since: '' })
+    else this.#options.onProbedNoMore({ loadBalancerId, poolId, memberId })
     this.#options.onDown(key, this.down(key))
   }
 

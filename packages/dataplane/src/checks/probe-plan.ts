@@ -1,6 +1,6 @@
 import { asksPort } from '@spout/model/check-kinds'
 import { canonicalJson } from '@spout/model/entry-hash'
-import type { LoadBalancerEntry } from '@spout/model/node-state'
+import type { LoadBalancerEntry, NodePool } from '@spout/model/node-state'
 import type { CheckTarget } from '../contracts/check.ts'
 
 /** The member that needs the health of an endpoint. */
@@ -27,14 +27,44 @@ export const probeKey = (target: CheckTarget): string =>
  * @param projectId of its tenant network; null if not known
  */
 export const probesOf = (entry: LoadBalancerEntry, projectId: string | null): readonly WantedProbe[] =>
-  entry.pools.flatMap(({ id: poolId, check: spec, members }) =>
-    spec === null
-      ? []
-      : members
-          .filter((member) => member !== null)
-          .map((member) => ({
-            target: { domain: entry.domain, address: member.checkAddress, port: member.checkPort, spec },
-            subscriber: { loadBalancerId: entry.id, poolId, memberId: member.id },
-            owner: projectId ?? entry.domain,
-          })),
-  )
+  entry.pools.flatMap((pool) => probesOfPool(entry, projectId, pool))
+
+type Place = Pick<LoadBalancerEntry, 'id' | 'domain'>
+
+const probesOfPool = (
+  { id, domain }: Place,
+  projectId: string | null,
+  { id: poolId, check: spec, members }: NodePool,
+): readonly WantedProbe[] =>
+  spec === null
+    ? []
+    : members
+        .filter((member) => member !== null)
+        .map((member) => ({
+          target: { domain, address: member.checkAddress, port: member.checkPort, spec },
+          subscriber: { loadBalancerId: id, poolId, memberId: member.id },
+          owner: projectId ?? domain,
+        }))
+
+/**
+ * Makes probes as `probesOf` does, and keeps those of each pool: a pool that did not change is the same object in the
+ * next version of its entry, and so are its probes.
+ */
+export class KnownProbes {
+  readonly #known = new WeakMap<
+    NodePool,
+    Place & { readonly projectId: string | null; readonly probes: readonly WantedProbe[] }
+  >()
+
+  of(entry: LoadBalancerEntry, projectId: string | null): readonly WantedProbe[] {
+    return entry.pools.flatMap((pool) => this.#ofPool(entry, projectId, pool))
+  }
+
+  #ofPool({ id, domain }: Place, projectId: string | null, pool: NodePool): readonly WantedProbe[] {
+    const known = this.#known.get(pool)
+    if (known?.id === id && known.domain === domain && known.projectId === projectId) return known.probes
+    const probes = probesOfPool({ id, domain }, projectId, pool)
+    this.#known.set(pool, { id, domain, projectId, probes })
+    return probes
+  }
+}

@@ -5,7 +5,7 @@ import { recordFault } from '@spout/testkit'
 import { describe, expect, it } from 'vitest'
 import type { CheckResult, CheckTarget, HealthCheck } from '../contracts/check.ts'
 import { PROBE_LIMITS } from './probe-gate.ts'
-import { type ProbeSubscriber, probesOf, type WantedProbe } from './probe-plan.ts'
+import { KnownProbes, type ProbeSubscriber, probesOf, type WantedProbe } from './probe-plan.ts'
 import { Prober, type ProberOptions } from './prober.ts'
 
 const spec: CheckSpec = { type: 'tcp', intervalMs: 1_000, timeoutMs: 500, rise: 2, fall: 2, http: null }
@@ -123,6 +123,17 @@ describe('Prober', () => {
     await clock.advance(5_000)
     expect(check.runs).toHaveLength(1)
     expect(clock.timers).toBe(0)
+  })
+
+  it('says which members it probes no more', () => {
+    const { prober } = setUp()
+    expect(prober.put('lb/1', [probe(who('m1')), probe(who('m2'), { port: 81 })])).toEqual([])
+    // Another interval is another probe of the same member, and another pool may have the member, too.
+    const slower = { spec: { ...spec, intervalMs: 5_000 } }
+    expect(prober.put('lb/1', [probe(who('m1'), slower), probe(who('m2', 'q'), { port: 81 })])).toEqual([])
+    expect(prober.put('lb/1', [probe(who('m1'), slower)])).toEqual([who('m2', 'q')])
+    expect(prober.put('lb/1', [])).toEqual([who('m1')])
+    expect(prober.put('lb/1', [])).toEqual([])
   })
 
   it('never overlaps itself, however slow the target', async () => {
@@ -313,6 +324,14 @@ describe('probesOf', () => {
     const wanted = probe(who('m1'), { domain: 4, address: '10.0.0.9', port: 81 })
     expect(probesOf(entry, null)).toEqual([wanted])
     expect(probesOf(entry, 'project')).toEqual([{ ...wanted, owner: 'project' }])
+    const known = new KnownProbes()
+    const first = known.of(entry, null)
+    expect(first).toEqual([wanted])
+    const moved = { ...entry.pools[0]!, members: [{ ...member, checkPort: 82 }] }
+    const next = known.of({ ...entry, pools: [...entry.pools, { ...moved, id: 'r' }] }, null)
+    expect(next[0]).toBe(first[0])
+    expect(next.slice(1)).toEqual(probesOf({ ...entry, pools: [{ ...moved, id: 'r' }] }, null))
+    expect(known.of({ ...entry, domain: 5 }, 'project')).toEqual(probesOf({ ...entry, domain: 5 }, 'project'))
   })
 })
 

@@ -29,6 +29,13 @@ export interface ProberOptions {
   readonly onChange: (changed: readonly MemberHealth[]) => void
 }
 
+interface Names {
+  /** Of the probe. */
+  readonly key: string
+  /** Of the subscriber. */
+  readonly name: string
+}
+
 interface SharedProbe {
   readonly probe: EndpointProbe
   /** By load balancer, pool and member. */
@@ -47,6 +54,8 @@ export class Prober {
   readonly #probes = new Map<string, SharedProbe>()
   /** Owner -> probe key by subscriber. */
   readonly #wanted = new Map<string, ReadonlyMap<string, string>>()
+  /** The names of probes that were wanted before: most are the same objects whenever their load balancer changes. */
+  readonly #names = new WeakMap<WantedProbe, Names>()
 
   constructor(options: ProberOptions) {
     this.#options = options
@@ -68,14 +77,15 @@ export class Prober {
   /**
    * Replaces the probes that one owner (the key of a load balancer's entry) wants. Unchanged probes continue, whoever
    * else uses them. If an endpoint is known already, its state is reported at once.
+   * @returns the members that are probed no more
    */
-  put(owner: string, wanted: readonly WantedProbe[]): void {
+  put(owner: string, wanted: readonly WantedProbe[]): readonly ProbeSubscriber[] {
     const before = this.#wanted.get(owner)
     const next = new Map<string, string>()
     const joined: MemberHealth[] = []
-    for (const { target, subscriber, owner: whose } of wanted) {
-      const key = probeKey(target)
-      const name = subscriberName(subscriber)
+    for (const probe of wanted) {
+      const { target, subscriber, owner: whose } = probe
+      const { key, name } = this.#namesOf(probe)
       next.set(name, key)
       if (before?.get(name) === key) continue
       const shared = this.#probes.get(key) ?? this.#start(key, target, whose, this.#probes.get(before?.get(name) ?? ''))
@@ -83,10 +93,14 @@ export class Prober {
       shared.subscribers.set(name, subscriber)
       joined.push(memberHealth(shared.probe, subscriber))
     }
-    for (const [name, key] of before ?? []) if (next.get(name) !== key) this.#leave(key, name)
+    const left: ProbeSubscriber[] = []
+    for (const [name, key] of before ?? []) if (next.get(name) !== key) left.push(...this.#leave(key, name))
     if (next.size > 0) this.#wanted.set(owner, next)
     else this.#wanted.delete(owner)
     if (joined.length > 0) this.#options.onChange(joined)
+    if (left.length === 0) return left
+    const probed = new Set(this.#subscriptions(owner).map(([, { memberId }]) => memberId))
+    return left.filter(({ memberId }) => !probed.has(memberId))
   }
 
   /** Removes all probes of this owner. */
@@ -96,11 +110,14 @@ export class Prober {
 
   /** Ids of this owner's members that are down. */
   down(owner: string): ReadonlySet<string> {
-    return new Set(
-      this.#subscriptions(owner)
-        .filter(([probe]) => probe.state.health === 'down')
-        .map(([, subscriber]) => subscriber.memberId),
-    )
+    const down = new Set<string>()
+    for (const [name, key] of this.#wanted.get(owner) ?? []) {
+      const shared = this.#probes.get(key)
+      if (shared?.probe.state.health !== 'down') continue
+      const subscriber = shared.subscribers.get(name)
+      if (subscriber !== undefined) down.add(subscriber.memberId)
+    }
+    return down
   }
 
   /** Health of this owner's members. */
@@ -162,12 +179,25 @@ export class Prober {
     return shared
   }
 
-  #leave(key: string, name: string): void {
+  /** @returns who left, if anybody */
+  #leave(key: string, name: string): readonly ProbeSubscriber[] {
     const shared = this.#probes.get(key)
-    shared?.subscribers.delete(name)
-    if (shared === undefined || shared.subscribers.size > 0) return
-    shared.probe.close()
-    this.#probes.delete(key)
+    const subscriber = shared?.subscribers.get(name)
+    if (shared === undefined || subscriber === undefined) return []
+    shared.subscribers.delete(name)
+    if (shared.subscribers.size === 0) {
+      shared.probe.close()
+      this.#probes.delete(key)
+    }
+    return [subscriber]
+  }
+
+  #namesOf(probe: WantedProbe): Names {
+    const known = this.#names.get(probe)
+    if (known !== undefined) return known
+    const names = { key: probeKey(probe.target), name: subscriberName(probe.subscriber) }
+    this.#names.set(probe, names)
+    return names
   }
 
   #subscriptions(owner: string): readonly (readonly [EndpointProbe, ProbeSubscriber])[] {

@@ -2,7 +2,7 @@ import { followTls, isTlsCommand, type TlsCommand, tlsRefusal } from '../certifi
 import type { TlsFiles } from '../certificates/tls-files.ts'
 import { backendName, frontendName, type ProxyContent, rowKey, rowsOf } from '../rendering/content.ts'
 import { type MemberTls, memberTlsWords } from '../rendering/member-tls.ts'
-import type { RenderedServer } from '../rendering/render.ts'
+import type { RenderedServer } from '../rendering/render-backend.ts'
 import type { MapName, RowMap, ValueMap } from '../sections/maps.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { expect, it } from 'vitest'
 import type { PlacedEntry } from '../rendering/content.ts'
-import type { RenderedServer } from '../rendering/render.ts'
+import type { RenderedServer } from '../rendering/render-backend.ts'
 import type { Command } from './command.ts'
 import { Drains } from './drains.ts'
 
@@ -98,4 +98,14 @@ it('goes on to delete a server that had weight 0', async () => {
   drains.follow([deletion], [BUSY])
   await clock.advance(4_000)
   expect(drains.due()).toEqual(deletions)
+})
+
+it('keeps a server that is wanted again, and was to be deleted before', () => {
+  const drains = new Drains(5_000, new FakeClock())
+  const wanted = placed({})
+  drains.keep(wanted)
+  drains.follow([deletion], [BUSY])
+  expect(drains.size).toBe(1)
+  drains.keep(wanted)
+  expect(drains.size).toBe(0)
 })

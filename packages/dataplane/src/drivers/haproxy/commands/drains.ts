@@ -1,5 +1,5 @@
 import type { Clock } from '@spout/runtime'
-import type { PlacedEntry } from '../rendering/content.ts'
+import type { PlacedBackend, PlacedEntry } from '../rendering/content.ts'
 import type { Command } from './command.ts'
 
 interface Drain {
@@ -19,6 +19,8 @@ export class Drains {
   readonly #drains = new Map<string, Drain>()
   /** Deadlines of servers whose pool has its own. */
   readonly #drainMsOf = new Map<string, number>()
+  /** The servers of backends for which `keep` has nothing to do, by slot. */
+  readonly #kept = new Map<number, PlacedBackend['servers']>()
 
   constructor(drainMs: number, clock: Clock) {
     this.#drainMs = drainMs
@@ -40,6 +42,7 @@ export class Drains {
 
   clear(): void {
     this.#drains.clear()
+    this.#kept.clear()
   }
 
   /**
@@ -53,6 +56,7 @@ export class Drains {
       if (command.do !== 'del-server') return refusal
       const { backend, server } = command
       const key = keyOf(backend, server)
+      this.#kept.delete(backend)
       if (refusal === null || SERVER_GONE.has(refusal)) {
         this.#drains.delete(key)
         this.#drainMsOf.delete(key)
@@ -63,7 +67,9 @@ export class Drains {
 
   /** These servers are wanted, so they are not deleted. Servers of weight 0 keep their connections for a while. */
   keep({ backends }: PlacedEntry): void {
-    for (const { slot: backend, servers } of backends)
+    for (const { slot: backend, servers } of backends) {
+      if (this.#kept.get(backend) === servers) continue
+      this.#kept.set(backend, servers)
       for (const { name: server, weight, drainMs } of servers) {
         const key = keyOf(backend, server)
         if (drainMs === undefined) this.#drainMsOf.delete(key)
@@ -72,6 +78,7 @@ export class Drains {
         if (weight > 0) this.#drains.delete(key)
         else if (known === undefined || known.isLeaving) this.#begin(key, { backend, server, isLeaving: false })
       }
+    }
   }
 
   /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { contentOf, emptyContent, type FrontendValues, NOTHING_PLACED, type PlacedEntry } from '../rendering/content.ts'
-import type { RenderedServer } from '../rendering/render.ts'
+import type { RenderedServer } from '../rendering/render-backend.ts'
 import { type Command, follow } from './command.ts'
 import { planChanges } from './plan-changes.ts'
 

@@ -1,6 +1,6 @@
 import { planTlsChanges, storesOfMemberTls } from '../certificates/plan-tls-changes.ts'
 import { isTlsCommand } from '../certificates/tls-command.ts'
-import type { FrontendValues, PlacedEntry, PlacedRows, ProxyContent } from '../rendering/content.ts'
+import type { FrontendValues, PlacedEntry, PlacedRows, ProxyContent, ServerState } from '../rendering/content.ts'
 import { VALUE_MAPS } from '../sections/maps.ts'
 import { ROUTED } from '../sections/routed.ts'
 import type { Command } from './command.ts'
@@ -65,14 +65,17 @@ export function planChanges(
   return { raise, turn, lower }
 }
 
+const NO_CHANGES: Pick<Changes, 'raise' | 'lower'> = { raise: [], lower: [] }
+
 /** From the servers that a backend has to those that it should have. */
 function backendChanges(
   have: ProxyContent,
   { slot: backend, servers, tls }: PlacedEntry['backends'][number],
 ): Pick<Changes, 'raise' | 'lower'> {
+  const present = have.backends.get(backend)
+  if (holds(present, servers)) return NO_CHANGES
   const raise: Command[] = []
   const lower: Command[] = []
-  const present = have.backends.get(backend)
   const wanted = new Set<string>()
   for (const server of servers) {
     wanted.add(server.name)
@@ -90,6 +93,18 @@ function backendChanges(
   }
   for (const name of present?.keys() ?? []) if (!wanted.has(name)) lower.push(...removal(have, backend, name))
   return { raise, lower }
+}
+
+/** Whether a backend has just these servers, as they should be. Most are, and that costs little for each. */
+function holds(
+  present: ReadonlyMap<string, ServerState> | undefined,
+  servers: PlacedEntry['backends'][number]['servers'],
+): boolean {
+  if (present?.size !== servers.length) return false
+  return servers.every(({ name, weight, ready, reset }) => {
+    const state = present.get(name)
+    return state?.weight === weight && state.ready === ready && !(ready && reset)
+  })
 }
 
 /** From the values and rows of a frontend to those that it should have. `obsolete` comes after all that turns. */

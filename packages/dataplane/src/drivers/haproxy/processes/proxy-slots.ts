@@ -10,9 +10,19 @@ type SavedSlots = Pick<SavedState, 'frontends' | 'backends'>
 export const initialSlots = (): SavedSlots => ({ frontends: stocked(FRONTEND_STOCK), backends: stocked(BACKEND_STOCK) })
 
 export const slotTables = (saved: SavedSlots, options: HaproxyOptions): ProxySlots => ({
-  frontends: new SlotTable({ keyOf: frontendShapeKey, most: options.mostFrontends, slots: saved.frontends }),
-  backends: new SlotTable({ keyOf: backendShapeKey, most: options.mostBackends, slots: saved.backends }),
+  frontends: new SlotTable({ keyOf: kept(frontendShapeKey), most: options.mostFrontends, slots: saved.frontends }),
+  backends: new SlotTable({ keyOf: kept(backendShapeKey), most: options.mostBackends, slots: saved.backends }),
 })
+
+/** A change of an entry names the shapes of all its pools, and most are the same objects as before. */
+function kept<Shape extends object>(keyOf: (shape: Shape) => string): (shape: Shape) => string {
+  const known = new WeakMap<Shape, string>()
+  return (shape) => {
+    const key = known.get(shape) ?? keyOf(shape)
+    known.set(shape, key)
+    return key
+  }
+}
 
 /** Increases when the tables have a slot that the running process lacks. */
 export const slotsRevision = ({ frontends, backends }: ProxySlots): number => frontends.revision + backends.revision

@@ -6,7 +6,8 @@ import {
   placeEntry,
   releaseSlots,
 } from '../rendering/content.ts'
-import { answersMetrics, type RenderedEntry, tellsRequests, type WatchedPool } from '../rendering/render.ts'
+import { answersMetrics, type RenderedEntry, tellsRequests } from '../rendering/render.ts'
+import type { WatchedPool } from '../rendering/render-backend.ts'
 import type { HaproxyOptions } from '../sections/options.ts'
 import { initialSlots, slotsRevision, slotTables } from './proxy-slots.ts'
 import type { SavedState } from './state-file.ts'
@@ -189,7 +190,10 @@ export class SlotAssignments {
 }
 
 /** Whether slots change owners. */
-export const changesOwners = ({ before, after }: Move): boolean => ownersIn(before) !== ownersIn(after)
+export const changesOwners = ({ before, after }: Move): boolean => {
+  const [had, have] = [ownersIn(before), ownersIn(after)]
+  return had.length !== have.length || had.some((owner, at) => owner !== have[at])
+}
 
 /** Whether a listener gets another of the files whose content ids cannot be read back from the process. */
 export const changesUnreadable = ({ before, after }: Move): boolean => unreadableIn(before) !== unreadableIn(after)
@@ -201,8 +205,7 @@ const unreadableIn = (entry: RenderedEntry | undefined): string =>
     )
     .join() ?? ''
 
-const ownersIn = (entry: RenderedEntry | undefined): string =>
-  [
-    ...(entry?.frontends.map(({ service }) => service) ?? []),
-    ...(entry?.backends.map(({ owner }) => owner) ?? []),
-  ].join()
+const ownersIn = (entry: RenderedEntry | undefined): readonly string[] => [
+  ...(entry?.frontends.map(({ service }) => service) ?? []),
+  ...(entry?.backends.map(({ owner }) => owner) ?? []),
+]

@@ -1,18 +1,24 @@
 import type { WantedEntry } from '../../../contracts/driver.ts'
 import { KnownRoutes } from '../routes/known-routes.ts'
 import { proxyNameOf } from './dedicated-seats.ts'
+import { KnownBackends } from './known-backends.ts'
 import { type RenderedEntry, renderEntry } from './render.ts'
 
 /** The entries that proxies carry, and by which proxy each entry and each listener is carried. */
 export class CarriedEntries {
   readonly #routes = new KnownRoutes()
+  readonly #backends = new KnownBackends()
   readonly #entries = new Map<string, RenderedEntry>()
   /** By listener id. */
   readonly #proxies = new Map<string, string>()
 
-  /** Renders routes as far as they differ from the last ones of their listener. @throws RangeError */
+  /** Renders routes as far as they differ from the last ones of their listener, and pools that differ. @throws RangeError */
   render(wanted: WantedEntry): RenderedEntry {
-    return renderEntry(wanted, (...routes) => this.#routes.render(...routes))
+    return renderEntry(
+      wanted,
+      (...routes) => this.#routes.render(...routes),
+      (...pool) => this.#backends.render(...pool),
+    )
   }
 
   /** Name of the proxy that has the entry now. */

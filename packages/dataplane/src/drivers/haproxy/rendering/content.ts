@@ -7,7 +7,8 @@ import { ROUTED } from '../sections/routed.ts'
 import type { BackendShape, FrontendShape } from '../sections/shape.ts'
 import type { SlotTable } from '../sections/slot-table.ts'
 import type { MemberTls } from './member-tls.ts'
-import type { RenderedEntry, RenderedFrontend, RenderedServer } from './render.ts'
+import type { RenderedEntry, RenderedFrontend } from './render.ts'
+import type { RenderedServer } from './render-backend.ts'
 import { emptyTlsContent, type FrontendCertificates, type TlsContent, tlsContentOf } from './tls-content.ts'
 
 /** The map values of a frontend slot. Absent: no value. */

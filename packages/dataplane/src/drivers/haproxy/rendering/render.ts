@@ -1,31 +1,18 @@
-import { createHash } from 'node:crypto'
-import type { NodePool, RequestSizes, Service, ServiceTls, SessionCookie } from '@spout/model'
+import type { RequestSizes, Service, ServiceTls } from '@spout/model'
 import { userListsOf } from '@spout/model/node-state'
 import { endsTls, goesByServerName, isBehind, isProxied, listenerBehind, readsRequests } from '@spout/model/protocols'
-import { formatIp, parseIp } from '@spout/net'
-import { effectiveMembers } from '@spout/plan/effective-members'
 import type { WantedEntry } from '../../../contracts/driver.ts'
 import { ownProxyOf, type ProxyLimits } from '../place/proxy-place.ts'
 import type { KnownRoutes } from '../routes/known-routes.ts'
 import { type RenderedRoutes, renderRoutes } from '../routes/route-rows.ts'
 import { clientHeaders } from '../sections/client-headers.ts'
-import {
-  type BackendShape,
-  type Balance,
-  backendShapeKey,
-  type CookieAttributes,
-  FORWARDED,
-  type FrontendShape,
-  type ProxyMode,
-  type SessionShape,
-  type SizeShape,
-  type TlsShape,
-} from '../sections/shape.ts'
+import { FORWARDED, type FrontendShape, type ProxyMode, type SizeShape, type TlsShape } from '../sections/shape.ts'
 import { checkedContentId, knownCiphers, knownProtocols, knownVersion } from '../sections/tls-values.ts'
-import { type MemberTls, memberTls } from './member-tls.ts'
+import type { KnownBackends } from './known-backends.ts'
+import { type RenderedBackend, renderBackend } from './render-backend.ts'
 import { MOST_HEADER_BYTES } from './request-sizes.ts'
-import { serverIdentity, withUniqueIds } from './server-identity.ts'
 import type { FrontendCertificates } from './tls-content.ts'
+import { LONGEST_MS, within } from './within.ts'
 
 /**
  * The parts of the proxy that one load balancer needs, before slots are assigned. Contains only ids, numbers and
@@ -65,52 +52,16 @@ export interface RenderedFrontend {
   readonly hosts?: string
 }
 
-export interface RenderedBackend {
-  /** Pool and shape: a pool with other time-outs, or another algorithm, is another backend. */
-  readonly owner: string
-  readonly shape: BackendShape
-  readonly servers: readonly RenderedServer[]
-  /** How the servers are spoken to with TLS. Absent: without. */
-  readonly tls?: MemberTls
-  /** The pool whose failures in traffic are counted, and its servers; absent if the pool is not watched. */
-  readonly watched?: WatchedPool
-}
-
-export interface WatchedPool {
-  /** The pool's id in the model. */
-  readonly poolId: string
-  /** Member ids by server name. */
-  readonly members: Readonly<Record<string, string>>
-}
-
-export interface RenderedServer {
-  readonly name: string
-  readonly id: number
-  readonly address: string
-  readonly port: number
-  /** 0 to 256. */
-  readonly weight: number
-  readonly proxyProtocol: NodePool['proxyProtocol']
-  /** Members speak HTTP/2 without TLS. Absent: HTTP/1.1. */
-  readonly http2?: true
-  /** Whether it gets new connections. */
-  readonly ready: boolean
-  /** Its weight grows to the full value in this time once it is ready. Absent: at once. */
-  readonly slowStartMs?: number
-  /** How long its connections may last when it is removed. Absent: as in the driver's options. */
-  readonly drainMs?: number
-  /** The server is down, and its connections should end. */
-  readonly reset?: true
-}
-
 /**
  * Renders what an entry needs of the proxy, without services that the proxy does not serve. Pure.
  * @param routesOf renders routes; it may know some
+ * @param backendOfPool renders pools; it may know some
  * @throws RangeError, AddressSyntaxError for invalid values, which would break the configuration of other entries
  */
 export function renderEntry(
   { entry, down }: Pick<WantedEntry, 'entry' | 'down'>,
   routesOf: KnownRoutes['render'] = (routes, backendOf, _, named) => renderRoutes(routes, backendOf, null, named),
+  backendOfPool: KnownBackends['render'] = renderBackend,
 ): RenderedEntry {
   const pools = new Map(entry.pools.map((pool) => [pool.number, pool]))
   const backends = new Map<string, RenderedBackend>()
@@ -123,7 +74,7 @@ export function renderEntry(
         const known = owners.get(number)
         if (known !== undefined) return known
         const pool = pools.get(number)
-        const backend = pool === undefined ? null : renderBackend(pool, mode, service.timeouts, down)
+        const backend = pool === undefined ? null : backendOfPool(pool, mode, service.timeouts, down)
         if (backend !== null && !backends.has(backend.owner)) backends.set(backend.owner, backend)
         owners.set(number, backend?.owner ?? null)
         return backend?.owner ?? null
@@ -248,100 +199,4 @@ function certificatesOf({ certificates, unknownNames, clients }: ServiceTls): Fr
     ...(clients === undefined ? {} : { authorities: checkedContentId(clients.authorities.contentId) }),
     ...(clients?.revocations === undefined ? {} : { revocations: checkedContentId(clients.revocations.contentId) }),
   }
-}
-
-const MOST_KEEP_SECONDS = 86_400
-
-const BALANCE: Readonly<Record<NodePool['algorithm'], Balance>> = {
-  'round-robin': 'roundrobin',
-  'least-connections': 'leastconn',
-  'source-ip': 'source',
-  'source-ip-port': 'source-port',
-}
-
-function renderBackend(
-  pool: NodePool,
-  mode: ProxyMode,
-  { connectMs, memberMs }: Service['timeouts'],
-  down: ReadonlySet<string>,
-): RenderedBackend {
-  const balance = pool.sourceAffinity ? 'source' : BALANCE[pool.algorithm]
-  const shape: BackendShape = {
-    mode,
-    balance,
-    connectMs: within(0, connectMs, LONGEST_MS),
-    memberMs: within(0, memberMs, LONGEST_MS),
-    ...(pool.session === undefined || mode !== 'http' ? {} : { session: sessionShape(pool.id, pool.session) }),
-    ...(pool.sourceAffinity && pool.keepSeconds !== undefined
-      ? { keepSeconds: within(1, pool.keepSeconds, MOST_KEEP_SECONDS) }
-      : {}),
-  }
-  const effective = effectiveMembers(pool, down)
-  const servers = pool.members
-    .filter((member) => member !== null)
-    .map(
-      (member): RenderedServer => ({
-        ...serverIdentity(member, pool),
-        address: formatIp(parseIp(member.address)),
-        port: within(1, member.port, 65_535),
-        weight: within(0, member.weight, 256),
-        proxyProtocol: pool.proxyProtocol,
-        ...(pool.http2 && mode === 'http' ? { http2: true } : {}),
-        // Weight 0 drains: such a server stays for its connections.
-        ready: member.weight === 0 ? !down.has(member.id) : effective.has(member.id),
-        ...(pool.slowStartMs ? { slowStartMs: within(1, pool.slowStartMs, LONGEST_MS) } : {}),
-        ...(pool.drainMs === undefined ? {} : { drainMs: within(0, pool.drainMs, LONGEST_MS) }),
-        ...(pool.resetOnDown && down.has(member.id) && !effective.has(member.id) ? { reset: true } : {}),
-      }),
-    )
-  return {
-    owner: `p${within(1, pool.number, 0xffffff)}/${backendShapeKey(shape)}`,
-    shape,
-    servers: withUniqueIds(distinct(servers)),
-    ...(pool.tls === undefined ? {} : { tls: memberTls(pool.tls) }),
-    ...(pool.passive === undefined ? {} : { watched: watchedPool(pool) }),
-  }
-}
-
-function sessionShape(poolId: string, session: NonNullable<NodePool['session']>): SessionShape {
-  const cookie = `SPOUT-${createHash('sha256').update(poolId).digest('hex').slice(0, 8)}`
-  if (session.by === 'application-cookie') return { cookie, application: hexOf(session.cookieName) }
-  return session.cookie === undefined ? { cookie } : { cookie, attributes: attributesOf(session.cookie) }
-}
-
-const hexOf = (text: string): string => Buffer.from(text, 'latin1').toString('hex')
-
-const SAME_SITE: ReadonlySet<string> = new Set(['strict', 'lax', 'none'])
-
-/** Attributes of a cookie, as an entry has them. @throws RangeError */
-function attributesOf({ name, path, sameSite, secure, maxAgeSeconds }: SessionCookie): CookieAttributes {
-  if (sameSite !== undefined && !SAME_SITE.has(sameSite)) throw new RangeError('no such sameSite')
-  return {
-    ...(name !== undefined && { name: hexOf(name) }),
-    ...(path !== undefined && { path: hexOf(path) }),
-    ...(sameSite !== undefined && { sameSite }),
-    ...(secure !== undefined && { secure: secure === true }),
-    ...(maxAgeSeconds !== undefined && { maxAgeSeconds: within(1, maxAgeSeconds, LONGEST_MS) }),
-  }
-}
-
-const watchedPool = (pool: NodePool): WatchedPool => ({
-  poolId: pool.id,
-  members: Object.fromEntries(
-    pool.members.flatMap((member) =>
-      member === null ? [] : [[serverIdentity(member, pool).name, member.id] as const],
-    ),
-  ),
-})
-
-/** Two members with one endpoint, which the model refuses, are one server. */
-const distinct = (servers: readonly RenderedServer[]): readonly RenderedServer[] =>
-  [...new Map(servers.toReversed().map((server) => [server.name, server])).values()].reverse()
-
-/** HAProxy stores milliseconds in 31 bits. */
-const LONGEST_MS = 0x7fffffff
-
-function within(least: number, value: number, most: number): number {
-  if (Number.isInteger(value) && least <= value && value <= most) return value
-  throw new RangeError(`${value} is not a whole number from ${least} to ${most}`)
 }

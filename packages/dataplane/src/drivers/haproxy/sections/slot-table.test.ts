@@ -8,6 +8,15 @@ const table = (most: number, slots: readonly Slot<string>[] = []) =>
 const stock = (shape: string, count: number, from = 0): Slot<string>[] =>
   Array.from({ length: count }, (_, index) => ({ id: from + index, shape, owner: null, cooling: false }))
 
+/** Shapes in use of which less than a quarter is free. */
+const scarceOf = (all: readonly Slot<string>[]): readonly string[] =>
+  [...new Set(all.filter(({ owner }) => owner !== null).map(({ shape }) => shape))]
+    .filter((shape) => {
+      const same = all.filter((slot) => slot.shape === shape)
+      return 4 * same.filter(({ owner, cooling }) => owner === null && !cooling).length < same.length
+    })
+    .toSorted()
+
 describe('SlotTable', () => {
   it('gives a free slot of the shape, and the same one again', () => {
     const slots = table(10, [...stock('a', 2), ...stock('b', 1, 2)])
@@ -99,6 +108,8 @@ describe('SlotTable', () => {
           expect(all.every(({ id }) => id < 12)).toBe(true)
           expect(new Map(all.flatMap((slot) => (slot.owner === null ? [] : [[slot.owner, slot.shape]])))).toEqual(owned)
           expect(table(12, all).slots).toEqual(all)
+          expect(slots.cooling()).toEqual(all.filter(({ cooling }) => cooling))
+          expect(slots.scarce().toSorted()).toEqual(all.length < 12 ? scarceOf(all) : [])
         }
       }),
     )

@@ -23,17 +23,26 @@ const MANY = 1024
 const [FREE, FREE_OF_MANY] = [1 / 4, 1 / 8]
 const [GROWTH, GROWTH_OF_MANY] = [1, 1 / 4]
 
+/** The slots of one shape. */
+interface OfShape<Shape> {
+  readonly shape: Shape
+  total: number
+  /** How many have an owner. */
+  owned: number
+  readonly free: Set<number>
+}
+
 /**
- * Slots and their owners. Assignment and release cost the same for any number of slots. `revision` increases when the
- * configuration text must change.
+ * Slots and their owners. Assignment and release cost the same for any number of slots, and so do the questions whether
+ * slots cool or are scarce. `revision` increases when the configuration text must change.
  */
 export class SlotTable<Shape> {
   readonly #keyOf: (shape: Shape) => string
   readonly #most: number
   readonly #slots = new Map<number, Slot<Shape>>()
   readonly #byOwner = new Map<string, number>()
-  readonly #free = new Map<string, Set<number>>()
-  readonly #total = new Map<string, number>()
+  readonly #cooling = new Set<number>()
+  readonly #byShape = new Map<string, OfShape<Shape>>()
   #nextId = 0
   #revision = 0
 
@@ -70,7 +79,7 @@ export class SlotTable<Shape> {
   }
 
   cooling(): readonly Slot<Shape>[] {
-    return this.slots.filter((slot) => slot.cooling)
+    return [...this.#cooling].sort((a, b) => a - b).map((id) => this.#slots.get(id)!)
   }
 
   /**
@@ -85,10 +94,10 @@ export class SlotTable<Shape> {
       if (this.#keyOf(held.shape) === key) return held
       return this.#reshape(held, shape)
     }
-    let [id] = this.#free.get(key) ?? []
+    let [id] = this.#byShape.get(key)?.free ?? []
     if (id === undefined) {
       this.grow(shape)
-      ;[id] = this.#free.get(key) ?? []
+      ;[id] = this.#byShape.get(key)?.free ?? []
     }
     const slot = id === undefined ? undefined : this.#slots.get(id)
     if (slot === undefined) throw new SlotsExhausted(`all ${this.#most} slots of the proxy are taken`)
@@ -109,7 +118,7 @@ export class SlotTable<Shape> {
 
   /** Doubles the slots of a shape, or of many adds a part, up to the maximum. */
   grow(shape: Shape): void {
-    const total = this.#total.get(this.#keyOf(shape)) || FIRST_SLOTS
+    const total = this.#byShape.get(this.#keyOf(shape))?.total || FIRST_SLOTS
     const wanted = total * (total < MANY ? GROWTH : GROWTH_OF_MANY)
     for (let added = 0; added < wanted && this.#slots.size < this.#most; added++) {
       while (this.#slots.has(this.#nextId)) this.#nextId++
@@ -120,13 +129,10 @@ export class SlotTable<Shape> {
 
   /** Shapes in use of which few slots are free. They grow in advance, so that no change waits for it. */
   scarce(): readonly Shape[] {
-    const scarce = new Map<string, Shape>()
-    for (const { shape, owner } of this.#slots.values()) {
-      const key = this.#keyOf(shape)
-      const [free, total] = [this.#free.get(key)?.size ?? 0, this.#total.get(key) ?? 0]
-      if (owner !== null && free < total * (total < MANY ? FREE : FREE_OF_MANY)) scarce.set(key, shape)
-    }
-    return this.#slots.size < this.#most ? [...scarce.values()] : []
+    if (this.#slots.size >= this.#most) return []
+    return [...this.#byShape.values()]
+      .filter(({ total, owned, free }) => owned > 0 && free.size < total * (total < MANY ? FREE : FREE_OF_MANY))
+      .map(({ shape }) => shape)
   }
 
   /** Removes the free slots of unused shapes, except `kept` ones. Useful when a reload happens anyway. */
@@ -134,7 +140,11 @@ export class SlotTable<Shape> {
     const keptKeys = new Set(kept.map(this.#keyOf))
     for (const { shape, owner, cooling } of this.#slots.values())
       if (owner !== null || cooling) keptKeys.add(this.#keyOf(shape))
-    for (const [id, { shape }] of this.#slots) if (!keptKeys.has(this.#keyOf(shape))) this.#remove(id)
+    for (const [id, { shape }] of this.#slots) {
+      if (keptKeys.has(this.#keyOf(shape))) continue
+      this.#remove(id)
+      this.#nextId = Math.min(this.#nextId, id)
+    }
   }
 
   #reshape(slot: Slot<Shape>, shape: Shape): Slot<Shape> {
@@ -146,31 +156,37 @@ export class SlotTable<Shape> {
   }
 
   #insert(slot: Slot<Shape>): void {
-    const key = this.#keyOf(slot.shape)
-    this.#total.set(key, (this.#total.get(key) ?? 0) + 1)
-    if (!this.#free.has(key)) this.#free.set(key, new Set())
-    this.#replace(slot)
+    const { shape, id, owner, cooling } = slot
+    const key = this.#keyOf(shape)
+    const same = this.#byShape.get(key) ?? { shape, total: 0, owned: 0, free: new Set() }
+    this.#byShape.set(key, same)
+    this.#slots.set(id, slot)
+    same.total++
+    if (owner !== null) {
+      this.#byOwner.set(owner, id)
+      same.owned++
+    } else if (cooling) this.#cooling.add(id)
+    else same.free.add(id)
   }
 
   #remove(id: number): void {
     const slot = this.#slots.get(id)
     if (slot === undefined) return
-    const key = this.#keyOf(slot.shape)
+    const same = this.#byShape.get(this.#keyOf(slot.shape))!
     this.#slots.delete(id)
-    this.#free.get(key)?.delete(id)
-    this.#total.set(key, (this.#total.get(key) ?? 1) - 1)
-    if (slot.owner !== null) this.#byOwner.delete(slot.owner)
-    this.#nextId = Math.min(this.#nextId, id)
+    this.#cooling.delete(id)
+    same.free.delete(id)
+    same.total--
+    if (slot.owner !== null) {
+      this.#byOwner.delete(slot.owner)
+      same.owned--
+    }
   }
 
+  /** The slot keeps its shape. */
   #replace(slot: Slot<Shape>): Slot<Shape> {
-    const before = this.#slots.get(slot.id)
-    if (before?.owner != null) this.#byOwner.delete(before.owner)
-    this.#slots.set(slot.id, slot)
-    if (slot.owner !== null) this.#byOwner.set(slot.owner, slot.id)
-    const free = this.#free.get(this.#keyOf(slot.shape))
-    if (slot.owner === null && !slot.cooling) free?.add(slot.id)
-    else free?.delete(slot.id)
+    this.#remove(slot.id)
+    this.#insert(slot)
     return slot
   }
 }
