@@ -441,7 +441,7 @@ test('a change does not wait for a driver that reads much, which goes on afterwa
   await process.end()
 })
 
-test('a driver that reads much is asked so rarely that it takes 1 % of a core, and at once where something was lost', async () => {
+test('a driver that reads much is asked so rarely that it takes half a percent of a core, and at once where something was lost', async () => {
   const node = new RecordedNode()
   class Reading extends RecordedDriver {
     observing = false
@@ -466,7 +466,7 @@ test('a driver that reads much is asked so rarely that it takes 1 % of a core, a
   }
   const rested = () => observed(() => process.reconciler.observeRested())
   expect(await rested()).toBe(0)
-  await process.clock.advance(5_999)
+  await process.clock.advance(11_999)
   expect(await rested()).toBe(0)
   await process.clock.advance(1)
   expect(await rested()).toBe(1)

@@ -39,7 +39,7 @@ const PASS_KEYS = 512
 /** Time limit of a pass, longer than any regular transaction. What is not done by then fails and is retried. */
 const PASS_DEADLINE_MS = 30_000
 /** Parts that read much take at most this share of a core while nothing changes. */
-const OBSERVED_SHARE = 0.01
+const OBSERVED_SHARE = 0.005
 
 const threadCpuMs = (): number => {
   const { user, system } = process.threadCpuUsage()

@@ -78,6 +78,33 @@ test('replies are the same however the bytes are cut', async () => {
   }
 })
 
+test('a reply that is not kept arrives in pieces, without its end, however the bytes are cut', async () => {
+  const told = 'one\n> two\n>\nlines\n> \n> four\n> '
+  for (let at = 1; at < told.length - 1; at++) {
+    const path = await serve((socket, text) => {
+      if (!text.includes('d')) return
+      socket.setNoDelay()
+      const pieces = [told.slice(0, at), told.slice(at, at + 1), told.slice(at + 1)]
+      const next = () => {
+        const piece = pieces.shift()
+        if (piece !== undefined) socket.write(piece, () => setImmediate(next))
+      }
+      next()
+    })
+    const { socket } = await connectTo(path)
+    const got = { b: '', c: '', d: '' }
+    const read = (name: keyof typeof got) =>
+      socket.read(name, (text) => {
+        got[name] += text
+      })
+    const first = socket.send(['a'])
+    await Promise.all([read('b'), read('c'), read('d')])
+    expect(await first).toEqual(['one'])
+    expect(got).toEqual({ b: 'two\n>\nlines', c: '', d: 'four' })
+    for (const cleanup of cleanups.splice(0)) cleanup()
+  }
+})
+
 test('requests are sent in their encoding, and replies are read as latin1', async () => {
   const path = await serve((socket, text) => socket.write(`${Buffer.from(text, 'latin1').length} \u00e9\n> `, 'latin1'))
   const { socket } = await connectTo(path)
@@ -89,6 +116,7 @@ test('what waits is rejected when the peer ends, and the loss is told once', asy
   const { socket, ends } = await connectTo(path)
   await expect(socket.send(['a'])).rejects.toThrow(new Lost('the peer ended before it answered'))
   await expect(socket.send(['b'])).rejects.toThrow(new Lost('the peer is gone'))
+  await expect(socket.read('b', () => undefined)).rejects.toThrow(new Lost('the peer is gone'))
   expect([socket.open, ends.lost]).toEqual([false, 1])
 })
 

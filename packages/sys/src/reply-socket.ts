@@ -19,6 +19,8 @@ export interface ReplySocketOptions {
 interface Waiting {
   readonly resolve: (reply: string) => void
   readonly reject: (error: Error) => void
+  /** Gets the reply piece by piece, in place of `resolve`. Absent: the reply is kept until it is whole. */
+  readonly onPiece?: (text: string) => void
 }
 
 /**
@@ -76,6 +78,17 @@ export class ReplySocket {
     return Promise.all(replies)
   }
 
+  /**
+   * Sends a request whose reply may be megabytes, which are not kept: `onPiece` gets it piece by piece. Must not throw.
+   * @throws what `lost` makes: the request may or may not have been executed
+   */
+  async read(request: string, onPiece: (text: string) => void): Promise<void> {
+    if (!this.open) throw this.#options.lost(`${this.#options.peer} is gone`)
+    const whole = new Promise<string>((resolve, reject) => this.#waiting.push({ resolve, reject, onPiece }))
+    this.#socket.write(request, this.#options.requestEncoding)
+    await whole
+  }
+
   close(): void {
     this.#closed = true
     this.#socket.destroy()
@@ -85,11 +98,24 @@ export class ReplySocket {
     const { replyEnd, longestReply = Number.POSITIVE_INFINITY } = this.#options
     this.#pieces.push(text)
     this.#length += text.length
-    // A reply of megabytes comes in hundreds of pieces, so only the newest one is searched.
-    const newest = this.#tail + text
-    if (newest.includes(replyEnd)) this.#answer(this.#pieces.join(''))
-    else this.#tail = newest.slice(Math.max(0, newest.length - replyEnd.length + 1))
+    // A reply of megabytes comes in hundreds of pieces, so only the newest one is searched, and the seam before it.
+    const mayBeEnd = replyEnd.length - 1
+    if (text.includes(replyEnd) || (this.#tail + text.slice(0, mayBeEnd)).includes(replyEnd))
+      this.#answer(this.#pieces.join(''))
+    else {
+      this.#tail = lastOf(text.length < mayBeEnd ? this.#tail + text : text, mayBeEnd)
+      this.#pass()
+    }
     if (this.#length > longestReply) this.#socket.destroy()
+  }
+
+  /** Passes on what has arrived of a reply that is not kept, but not what may be its end. */
+  #pass(): void {
+    const onPiece = this.#waiting[0]?.onPiece
+    if (onPiece === undefined) return
+    const received = this.#pieces.join('')
+    this.#pieces = [this.#tail]
+    onPiece(received.slice(0, received.length - this.#tail.length))
   }
 
   /** @param received at least one whole reply */
@@ -99,8 +125,13 @@ export class ReplySocket {
     const rest = replies.pop() ?? ''
     this.#pieces = [rest]
     this.#length = rest.length
-    this.#tail = rest.slice(Math.max(0, rest.length - replyEnd.length + 1))
-    for (const reply of replies) this.#waiting.shift()?.resolve(reply)
+    this.#tail = lastOf(rest, replyEnd.length - 1)
+    for (const reply of replies) {
+      const waiting = this.#waiting.shift()
+      waiting?.onPiece?.(reply)
+      waiting?.resolve(waiting.onPiece === undefined ? reply : '')
+    }
+    if (rest !== '') this.#pass()
   }
 
   #end(): void {
@@ -109,3 +140,5 @@ export class ReplySocket {
     if (!this.#closed) onLost()
   }
 }
+
+const lastOf = (text: string, count: number): string => text.slice(Math.max(0, text.length - count))

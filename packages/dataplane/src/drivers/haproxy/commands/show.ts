@@ -135,20 +135,47 @@ export function parseServers(text: string): ProxyContent['backends'] {
   return backends
 }
 
-/** Whether `show servers state` shows exactly these servers. */
-export function showsServers(text: string, backends: ProxyContent['backends']): boolean {
-  let shown = 0
-  for (const [slot, name, { weight, ready }] of serverLines(text)) {
-    const known = backends.get(slot)?.get(name)
-    if (known?.weight !== weight || known.ready !== ready) return false
-    shown++
-  }
-  return shown === backends.values().reduce((sum, { size }) => sum + size, 0)
+/** Compares the lines of an output, one after the other, with what is known. */
+export interface Comparison {
+  take(line: string): void
+  /** Whether they showed exactly what is known. */
+  readonly isSame: boolean
 }
 
-function* serverLines(text: string): Generator<readonly [slot: number, name: string, state: ServerState]> {
-  let columns: readonly number[] = []
+/** Compares `show servers state` with these servers. */
+export function comparedServers(backends: ProxyContent['backends']): Comparison {
+  const read = readingServers()
+  let shown = 0
+  let differs = false
+  return {
+    take(line) {
+      const server = differs ? null : read(line)
+      if (server === null) return
+      const [slot, name, { weight, ready }] = server
+      const known = backends.get(slot)?.get(name)
+      if (known?.weight === weight && known.ready === ready) shown++
+      else differs = true
+    },
+    get isSame() {
+      return !differs && shown === backends.values().reduce((sum, { size }) => sum + size, 0)
+    },
+  }
+}
+
+type ServerLine = readonly [slot: number, name: string, state: ServerState]
+
+function* serverLines(text: string): Generator<ServerLine> {
+  const read = readingServers()
   for (const line of linesOf(text)) {
+    const server = read(line)
+    if (server !== null) yield server
+  }
+}
+
+/** Reads the lines in their order: one of them names the columns. */
+function readingServers(): (line: string) => ServerLine | null {
+  let columns: readonly number[] = []
+  return (line) => {
     if (line.startsWith('# ')) {
       const header = line.slice(2).split(' ')
       columns = ['be_name', 'srv_name', 'srv_admin_state', 'srv_uweight'].map((name) => header.indexOf(name))
@@ -157,7 +184,7 @@ function* serverLines(text: string): Generator<readonly [slot: number, name: str
     const fields = line.split(' ', Math.max(...columns) + 1)
     const [backend, name, admin, weight] = columns.map((at) => fields[at])
     const slot = slotOf('b', backend)
-    if (slot !== null && name !== undefined) yield [slot, name, { weight: Number(weight), ready: admin === '0' }]
+    return slot === null || name === undefined ? null : [slot, name, { weight: Number(weight), ready: admin === '0' }]
   }
 }
 
@@ -175,27 +202,42 @@ export function parseMaps(texts: Readonly<Partial<Record<MapName, string>>>): Pi
   return { frontends, rows }
 }
 
-/** Whether `show map <file>` shows exactly the rows of this map that are known. */
-export function showsRows(text: string, map: RowMap, rows: ProxyContent['rows']): boolean {
+/** Compares `show map <file>` with the rows of this map that are known. */
+export function comparedRows(map: RowMap, rows: ProxyContent['rows']): Comparison {
   let shown = 0
-  for (const [slot, key, value] of mapLines(text)) {
-    if (rows.get(slot)?.get(map)?.get(key) !== value) return false
-    shown++
+  let differs = false
+  return {
+    take(line) {
+      const row = differs ? null : mapLine(line)
+      if (row === null) return
+      const [slot, key, value] = row
+      if (rows.get(slot)?.get(map)?.get(key) === value) shown++
+      else differs = true
+    },
+    get isSame() {
+      return !differs && shown === rows.values().reduce((sum, maps) => sum + (maps.get(map)?.size ?? 0), 0)
+    },
   }
-  return shown === rows.values().reduce((sum, maps) => sum + (maps.get(map)?.size ?? 0), 0)
+}
+
+type MapLine = readonly [slot: number, key: string, value: string]
+
+function* mapLines(text = ''): Generator<MapLine> {
+  for (const line of linesOf(text)) {
+    const row = mapLine(line)
+    if (row !== null) yield row
+  }
 }
 
 /** Slot of the frontend, the rest of the key, and the value. */
-function* mapLines(text = ''): Generator<readonly [slot: number, key: string, value: string]> {
-  for (const line of linesOf(text)) {
-    const at = line.indexOf(' ') + 1
-    const end = line.indexOf(' ', at)
-    if (at === 0 || end < 0) continue
-    const slash = line.indexOf('/', at)
-    const endOfSlot = slash < 0 || slash > end ? end : slash
-    const slot = slotOf('f', line.slice(at, endOfSlot))
-    if (slot !== null) yield [slot, line.slice(endOfSlot + 1, end), line.slice(end + 1)]
-  }
+function mapLine(line: string): MapLine | null {
+  const at = line.indexOf(' ') + 1
+  const end = line.indexOf(' ', at)
+  if (at === 0 || end < 0) return null
+  const slash = line.indexOf('/', at)
+  const endOfSlot = slash < 0 || slash > end ? end : slash
+  const slot = slotOf('f', line.slice(at, endOfSlot))
+  return slot === null ? null : [slot, line.slice(endOfSlot + 1, end), line.slice(end + 1)]
 }
 
 /** The lines of a text that may be megabytes long. */

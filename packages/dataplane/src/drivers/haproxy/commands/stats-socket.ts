@@ -52,6 +52,25 @@ export class StatsSocket {
     return replies.map((reply) => reply.replace(/^(?:\+ )+/, '').trim())
   }
 
+  /**
+   * Sends a command (with its newline) whose reply may have tens of thousands of lines. None of them is kept.
+   * @param take gets each line, and must not throw
+   * @throws ProxyLost
+   */
+  async lines(command: string, take: (line: string) => void): Promise<void> {
+    let begun = ''
+    await this.#socket.read(command, (text) => {
+      let from = 0
+      for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+        take(begun + text.slice(from, end))
+        begun = ''
+        from = end + 1
+      }
+      begun += text.slice(from)
+    })
+    take(begun)
+  }
+
   close(): void {
     this.#socket.close()
   }

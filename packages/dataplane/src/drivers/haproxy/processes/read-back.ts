@@ -65,10 +65,11 @@ export class ReadBack {
     for (const key of this.#left.splice(0, ENTRIES_AT_ONCE)) {
       if (!assignments.has(key)) continue
       const placed = assignments.placedOf(key)
+      if (!this.#differs && proxy.holds(placed)) continue
       if (disturbs(planChanges(proxy.content, placed, placed, settled))) {
         proxy.unsettle(placed)
         this.#lost.push(key)
-      } else proxy.settle(placed)
+      } else proxy.found(placed)
     }
     return this.#left.length > 0 ? null : this.#end(this.#lost)
   }

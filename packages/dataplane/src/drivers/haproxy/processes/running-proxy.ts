@@ -38,6 +38,7 @@ export class RunningProxy {
   readonly #files: ProxyFiles
   readonly #socket: StatsSocket
   readonly #settled = new Map<number, PlacedRows>()
+  readonly #held = new WeakSet<PlacedEntry>()
   #content: ProxyContent
 
   private constructor(
@@ -90,9 +91,21 @@ export class RunningProxy {
     for (const { slot, rows } of frontends) if (rows !== undefined) this.#settled.set(slot, rows)
   }
 
-  /** The process may have other rows than those of this entry. */
-  unsettle({ frontends }: PlacedEntry): void {
-    for (const { slot } of frontends) this.#settled.delete(slot)
+  /** The process may have other content than this entry needs. */
+  unsettle(placed: PlacedEntry): void {
+    this.#held.delete(placed)
+    for (const { slot } of placed.frontends) this.#settled.delete(slot)
+  }
+
+  /** Its content was compared with this entry, and has all of it. */
+  found(placed: PlacedEntry): void {
+    this.#held.add(placed)
+    this.settle(placed)
+  }
+
+  /** Whether it was found to have all of this entry. That stays so while its content is as known. */
+  holds(placed: PlacedEntry): boolean {
+    return this.#held.has(placed)
   }
 
   /** Whether it is connected. */
@@ -138,15 +151,17 @@ export class RunningProxy {
   }
 
   /**
-   * Reads a part of the real content from the process.
+   * Compares a part of the real content with what is known, and reads it where it is other.
    * @param part an index of `CONTENT_PARTS`
    * @returns whether it is other than known
    * @throws ProxyLost
    */
   async refresh(part: number): Promise<boolean> {
     const known = this.#content
-    this.#content = (await CONTENT_PARTS[part]?.(this.#socket, this.#files, known)) ?? known
-    return this.#content !== known
+    const { isKnown, read } = CONTENT_PARTS[part]!
+    if (await isKnown(this.#socket, this.#files, known)) return false
+    this.#content = await read(this.#socket, this.#files, known)
+    return true
   }
 
   /** Counters of all frontends, by slot. @throws ProxyLost */
