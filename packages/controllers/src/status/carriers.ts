@@ -83,6 +83,17 @@ export class Carriers {
     return health
   }
 
+  /** What of its entries decides which reports concern it: the nodes, the domain, and whether its proxy is its own. */
+  places(id: string): string {
+    const { nodeStates } = this.#options
+    const key = loadBalancerKey(id)
+    const places = [...nodeStates.nodesWith(key)].sort().flatMap((nodeId) => {
+      const entry = nodeStates.get(nodeId, key)?.entry
+      return entry?.kind === 'load-balancer' ? [nodeId, entry.domain, entry.dedicatedProxy !== undefined] : []
+    })
+    return JSON.stringify(places)
+  }
+
   /** Reports that its network, or its own proxy, exceeds a share, sorted by node id. */
   overShares(id: string): readonly OverShareOnNode[] {
     const { nodeStates, reports } = this.#options

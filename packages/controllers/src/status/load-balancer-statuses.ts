@@ -87,6 +87,12 @@ export class LoadBalancerStatuses {
     this.#statuses.forget(id)
   }
 
+  /** Call when a node has another entry of it, or none any more. */
+  entryChanged(id: string): void {
+    this.#serving.entryChanged(id)
+    this.#statuses.forget(id)
+  }
+
   /** Call when the load balancer's serving state may have changed. */
   servingChanged(id: string): void {
     this.#serving.forget(id)

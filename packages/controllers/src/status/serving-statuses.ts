@@ -8,6 +8,8 @@ interface Known {
   readonly loadBalancer: LoadBalancer
   readonly ownerNodeId: string | null
   readonly serving: Serving
+  /** `Carriers.places` then. */
+  readonly places: string
   /** Shared by all current readers, and garbage-collected after the last of them. */
   members: WeakRef<ReadonlyMap<string, MemberHealth>>
 }
@@ -17,14 +19,14 @@ interface Known {
  * long.
  */
 export class ServingStatuses {
-  readonly #carriers: Pick<Carriers, 'members' | 'overShares' | 'logTroubles'>
+  readonly #carriers: Pick<Carriers, 'members' | 'overShares' | 'logTroubles' | 'places'>
   readonly #ownerOf: (loadBalancerId: string) => string | null
   readonly #known = new Map<string, Known>()
   #closed = false
 
   /** @param ownerOf the node whose checks count; null: the checks of all nodes count */
   constructor(
-    carriers: Pick<Carriers, 'members' | 'overShares' | 'logTroubles'>,
+    carriers: Pick<Carriers, 'members' | 'overShares' | 'logTroubles' | 'places'>,
     ownerOf: (loadBalancerId: string) => string | null,
   ) {
     this.#carriers = carriers
@@ -40,6 +42,15 @@ export class ServingStatuses {
     const members = known.members.deref() ?? this.#carriers.members(loadBalancer, known.ownerNodeId)
     known.members = new WeakRef(members)
     return members
+  }
+
+  /**
+   * Call when a node has another entry of it, or none any more. It counts only where it is carried, which is the same after
+   * most changes.
+   */
+  entryChanged(loadBalancerId: string): void {
+    const known = this.#known.get(loadBalancerId)
+    if (known !== undefined && known.places !== this.#carriers.places(loadBalancerId)) this.forget(loadBalancerId)
   }
 
   /** Call when its members' health, its shares or its access logs changed, or it was deleted. */
@@ -68,7 +79,7 @@ export class ServingStatuses {
       listeners,
       this.#carriers.logTroubles(id),
     )
-    const now = { loadBalancer, ownerNodeId, serving, members: new WeakRef(members) }
+    const now = { loadBalancer, ownerNodeId, serving, places: this.#carriers.places(id), members: new WeakRef(members) }
     if (!this.#closed) this.#known.set(loadBalancer.id, now)
     return now
   }

@@ -92,7 +92,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
       nodeStates.onKeyChange((key) => {
         this.#nodes.keyChanged(key)
         const id = loadBalancerOfKey(key)
-        if (id !== null) this.#loadBalancers.servingChanged(id)
+        if (id !== null) this.#loadBalancers.entryChanged(id)
         this.#reviewKeys([key])
       }),
       liveness.onChange((nodeId) => this.#livenessChanged(nodeId)),
