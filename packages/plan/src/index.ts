@@ -21,7 +21,7 @@ export {
 } from './group/rebalance.ts'
 export { mayLeaveUntilMs, planShardFailover, withMove } from './group/shard-failover.ts'
 export { effectiveDown, effectiveMembers, isPanicking } from './health/effective-members.ts'
-export { servingOf } from './health/serving.ts'
+export { type HealthOf, servingOf } from './health/serving.ts'
 export { compileRoutes, unreachableRoutes } from './http-routes/compile-routes.ts'
 export { RouteTables } from './http-routes/route-tables.ts'
 export { AddressIndex, type Rest } from './ipam/address-index.ts'

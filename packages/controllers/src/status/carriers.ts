@@ -9,6 +9,7 @@ import {
   type OverShareReport,
   type ShareName,
 } from '@spout/model'
+import type { HealthOf } from '@spout/plan'
 import { nodeConnection } from '../liveness/node-connection.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
@@ -64,22 +65,29 @@ export class Carriers {
   }
 
   /**
-   * Health by member id. The owner's report counts, because the owner forwards the traffic. Until it has reported (the
-   * load balancer has just moved), the worst report of the other carriers counts.
+   * The health of its members. The owner's report counts, because the owner forwards the traffic. Until it has reported
+   * (the load balancer has just moved), the worst report of the other carriers counts.
    */
-  members({ id, pools }: LoadBalancer, ownerNodeId: string | null): ReadonlyMap<string, MemberHealth> {
+  healthOf({ id }: Pick<LoadBalancer, 'id'>, ownerNodeId: string | null): HealthOf {
     const { nodeStates, reports } = this.#options
     const owner = ownerNodeId === null ? null : reports.members(ownerNodeId, id)
     const others = [...nodeStates.nodesWith(loadBalancerKey(id))].flatMap((nodeId) => reports.members(nodeId, id) ?? [])
-    const health = new Map<string, MemberHealth>()
-    for (const pool of pools) {
+    return ({ monitor }, memberId) => {
       // Without a monitor, earlier reports mean nothing.
-      if (pool.monitor === null || !pool.monitor.enabled) continue
+      if (monitor === null || !monitor.enabled) return undefined
+      return owner?.get(memberId) ?? worst(others.flatMap((members) => members.get(memberId) ?? []))
+    }
+  }
+
+  /** The same by member id. */
+  members(loadBalancer: LoadBalancer, ownerNodeId: string | null): ReadonlyMap<string, MemberHealth> {
+    const healthOf = this.healthOf(loadBalancer, ownerNodeId)
+    const health = new Map<string, MemberHealth>()
+    for (const pool of loadBalancer.pools)
       for (const member of pool.members) {
-        const report = owner?.get(member.id) ?? worst(others.flatMap((members) => members.get(member.id) ?? []))
+        const report = healthOf(pool, member.id)
         if (report !== undefined) health.set(member.id, report)
       }
-    }
     return health
   }
 

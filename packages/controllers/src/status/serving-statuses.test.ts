@@ -1,18 +1,17 @@
-import type { MemberHealth } from '@spout/model'
 import { expect, test } from 'vitest'
 import { loadBalancer, pool } from '../testing/model.ts'
 import { ServingStatuses } from './serving-statuses.ts'
 
 test('another entry on the same nodes costs no look at all members; another place does', () => {
-  const health: ReadonlyMap<string, MemberHealth> = new Map()
   let looks = 0
   let places = 'node1'
   const statuses = new ServingStatuses(
     {
-      members: () => {
+      healthOf: () => {
         looks++
-        return health
+        return () => undefined
       },
+      members: () => new Map(),
       overShares: () => [],
       logTroubles: () => [],
       places: () => places,

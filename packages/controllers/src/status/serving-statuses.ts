@@ -10,25 +10,24 @@ interface Known {
   readonly serving: Serving
   /** `Carriers.places` then. */
   readonly places: string
-  /** Shared by all current readers, and garbage-collected after the last of them. */
-  members: WeakRef<ReadonlyMap<string, MemberHealth>>
+  /** Shared by all current readers, and garbage-collected after the last of them. Null: nobody has asked yet. */
+  members: WeakRef<ReadonlyMap<string, MemberHealth>> | null
 }
+
+type Seen = Pick<Carriers, 'healthOf' | 'members' | 'overShares' | 'logTroubles' | 'places'>
 
 /**
  * The serving states of load balancers and the health of their members, from nodes' reports. Cached, because lists are
  * long.
  */
 export class ServingStatuses {
-  readonly #carriers: Pick<Carriers, 'members' | 'overShares' | 'logTroubles' | 'places'>
+  readonly #carriers: Seen
   readonly #ownerOf: (loadBalancerId: string) => string | null
   readonly #known = new Map<string, Known>()
   #closed = false
 
   /** @param ownerOf the node whose checks count; null: the checks of all nodes count */
-  constructor(
-    carriers: Pick<Carriers, 'members' | 'overShares' | 'logTroubles' | 'places'>,
-    ownerOf: (loadBalancerId: string) => string | null,
-  ) {
+  constructor(carriers: Seen, ownerOf: (loadBalancerId: string) => string | null) {
     this.#carriers = carriers
     this.#ownerOf = ownerOf
   }
@@ -39,7 +38,7 @@ export class ServingStatuses {
 
   membersOf(loadBalancer: LoadBalancer): ReadonlyMap<string, MemberHealth> {
     const known = this.#current(loadBalancer)
-    const members = known.members.deref() ?? this.#carriers.members(loadBalancer, known.ownerNodeId)
+    const members = known.members?.deref() ?? this.#carriers.members(loadBalancer, known.ownerNodeId)
     known.members = new WeakRef(members)
     return members
   }
@@ -72,14 +71,16 @@ export class ServingStatuses {
     const ownerNodeId = this.#ownerOf(loadBalancer.id)
     const known = this.#known.get(loadBalancer.id)
     if (known !== undefined && known.loadBalancer === loadBalancer && known.ownerNodeId === ownerNodeId) return known
-    const members = this.#carriers.members(loadBalancer, ownerNodeId)
     const { id, listeners } = loadBalancer
     const serving = withLogTroubles(
-      withOverShares(servingOf(loadBalancer, members), this.#carriers.overShares(id)),
+      withOverShares(
+        servingOf(loadBalancer, this.#carriers.healthOf(loadBalancer, ownerNodeId)),
+        this.#carriers.overShares(id),
+      ),
       listeners,
       this.#carriers.logTroubles(id),
     )
-    const now = { loadBalancer, ownerNodeId, serving, places: this.#carriers.places(id), members: new WeakRef(members) }
+    const now = { loadBalancer, ownerNodeId, serving, places: this.#carriers.places(id), members: null }
     if (!this.#closed) this.#known.set(loadBalancer.id, now)
     return now
   }

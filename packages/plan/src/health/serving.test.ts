@@ -3,6 +3,9 @@ import { expect, it } from 'vitest'
 import { id, listener, loadBalancer, member, pool } from '../testing/documents.ts'
 import { servingOf } from './serving.ts'
 
+const servingWith = (document: LoadBalancer, health: ReadonlyMap<string, MemberHealth>) =>
+  servingOf(document, (_, id) => health.get(id))
+
 const members = [member(11), member(12), member(13)]
 
 const behind = (used: readonly Member[], change: Partial<Pool> = {}): LoadBalancer =>
@@ -56,12 +59,12 @@ it.each<[string, LoadBalancer, ReadonlyMap<string, MemberHealth>, object]>([
   ['nothing listens', loadBalancer(1, { listeners: [], pools: [] }), new Map(), { state: 'no', reason: 'NoListeners' }],
   ['it is disabled', { ...behind(members), enabled: false }, new Map(), { state: 'no', reason: 'Disabled' }],
 ])('%s', (_, document, health, expected) => {
-  expect(servingOf(document, health)).toMatchObject(expected)
+  expect(servingWith(document, health)).toMatchObject(expected)
 })
 
 it('names some of many that are down', () => {
   const many = Array.from({ length: 10 }, (_, n) => member(100 + n))
-  const { message } = servingOf(behind(many), down(...many.slice(1).map((_, n) => 101 + n)))
+  const { message } = servingWith(behind(many), down(...many.slice(1).map((_, n) => 101 + n)))
   expect(message).toMatch(
     /^1 of 10 members answer\. Down: (\S+ \(connection refused\), ){2}\S+ \(connection refused\) and 6 more\.$/,
   )
@@ -70,9 +73,9 @@ it('names some of many that are down', () => {
 it('a listener that answers with figures needs no pool', () => {
   const used = behind(members)
   const figures = listener(7, 9100, { protocol: 'metrics', defaultPoolId: null })
-  expect(servingOf({ ...used, listeners: [...used.listeners, figures] }, new Map())).toMatchObject({ state: 'yes' })
+  expect(servingWith({ ...used, listeners: [...used.listeners, figures] }, new Map())).toMatchObject({ state: 'yes' })
   const web = { ...figures, protocol: 'http' as const }
-  expect(servingOf({ ...used, listeners: [...used.listeners, web] }, new Map())).toMatchObject({ reason: 'NoPool' })
+  expect(servingWith({ ...used, listeners: [...used.listeners, web] }, new Map())).toMatchObject({ reason: 'NoPool' })
 })
 
 it('a listener that passes all TLS on to one that ends it on its port needs none, while that one is enabled', () => {
@@ -80,7 +83,7 @@ it('a listener that passes all TLS on to one that ends it on its port needs none
   const of = (enabled: boolean) => {
     const used = behind(members)
     const ending = listener(8, 443, { protocol: 'https', defaultPoolId: id(6), enabled })
-    return servingOf({ ...used, listeners: [...used.listeners, passing, ending] }, new Map())
+    return servingWith({ ...used, listeners: [...used.listeners, passing, ending] }, new Map())
   }
   expect([of(true), of(false)]).toMatchObject([{ state: 'yes' }, { state: 'no', reason: 'NoPool' }])
 })
@@ -88,7 +91,7 @@ it('a listener that passes all TLS on to one that ends it on its port needs none
 it('a pool that no listener uses does not count', () => {
   const document = behind([member(11)])
   const more = { ...document, pools: [...document.pools, pool(7, [member(12)])] }
-  expect(servingOf(more, down(12))).toMatchObject({ state: 'yes', members: 1 })
+  expect(servingWith(more, down(12))).toMatchObject({ state: 'yes', members: 1 })
 })
 
 it('asks for nothing of pools that get copies alone', () => {
@@ -99,7 +102,7 @@ it('asks for nothing of pools that get copies alone', () => {
       listeners: [listener(5, 80, { protocol: 'http', routes: [route] })],
       pools: [pool(6, [member(11)], { protocol: 'http' }), pool(7, [], { protocol: 'http' })],
     })
-    return servingOf(copied, new Map())
+    return servingWith(copied, new Map())
   }
   expect(served([{ poolId: id(7), percent: 100 }])).toMatchObject({ state: 'yes', membersUp: 1, members: 1 })
 })

@@ -9,21 +9,24 @@ import {
 } from '@spout/model'
 import { isPanicking } from './effective-members.ts'
 
+/** What is known of a pool's member. Undefined: it is not probed. */
+export type HealthOf = (pool: Pool, memberId: string) => MemberHealth | undefined
+
 /** How many members that are down a message names. */
 const NAMED = 3
 
 /**
  * How many of a load balancer's members answer, and why not all do. A member that is not checked, or not yet, counts as
  * answering, because it gets traffic.
- * @param health by member id; members without an entry are not probed
+ * @param healthOf undefined for members that are not probed
  */
-export function servingOf(loadBalancer: LoadBalancer, health: ReadonlyMap<string, MemberHealth>): Serving {
+export function servingOf(loadBalancer: LoadBalancer, healthOf: HealthOf): Serving {
   if (!loadBalancer.enabled) return nobody('Disabled', 'The load balancer is disabled.')
   const listeners = loadBalancer.listeners.filter(({ enabled }) => enabled)
   if (listeners.length === 0) return nobody('NoListeners', 'No listener is enabled.')
   const poolless = listeners.filter((one) => lacksPool(one, listeners))
   const used = answeringPoolIds(listeners)
-  const pools = loadBalancer.pools.filter(({ id }) => used.has(id)).map((pool) => lookAt(pool, health))
+  const pools = loadBalancer.pools.filter(({ id }) => used.has(id)).map((pool) => lookAt(pool, healthOf))
   const sum = (count: (pool: Look) => number): number => pools.reduce((total, pool) => total + count(pool), 0)
   const counts = { membersUp: sum(({ up }) => up), members: sum(({ members }) => members) }
   const empty = pools.find(({ members }) => members === 0)
@@ -50,31 +53,31 @@ interface Look {
 }
 
 /** It allocates next to nothing where all answer: it is asked anew for hundreds of pools when one of them changes. */
-function lookAt(pool: Pool, health: ReadonlyMap<string, MemberHealth>): Look {
+function lookAt(pool: Pool, healthOf: HealthOf): Look {
   const down: Member[] = []
   let count = 0
   if (pool.enabled)
     for (const member of pool.members) {
       if (!takesTraffic(member)) continue
       count++
-      if (health.get(member.id)?.health === 'down') down.push(member)
+      if (healthOf(pool, member.id)?.health === 'down') down.push(member)
     }
   const seen = { up: count - down.length, members: count }
   if (down.length === 0) return { ...seen, why: '', panics: false }
   const members = pool.members.filter(takesTraffic)
   return {
     ...seen,
-    why: whyDown(down, health),
+    why: whyDown(down, (id) => healthOf(pool, id)?.reason ?? 'no answer'),
     panics: isPanicking({ ...pool, members }, new Set(down.map(({ id }) => id))),
   }
 }
 
 const takesTraffic = ({ enabled, weight }: Member): boolean => enabled && weight > 0
 
-function whyDown(down: readonly Member[], health: ReadonlyMap<string, MemberHealth>): string {
+function whyDown(down: readonly Member[], reasonOf: (id: string) => string): string {
   const named = down.slice(0, NAMED).map(({ id, address, port }) => {
     const where = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
-    return `${where} (${health.get(id)?.reason ?? 'no answer'})`
+    return `${where} (${reasonOf(id)})`
   })
   const more = down.length > NAMED ? ` and ${down.length - NAMED} more` : ''
   return `Down: ${named.join(', ')}${more}.`
