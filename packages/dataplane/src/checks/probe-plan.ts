@@ -29,10 +29,9 @@ export const probeKey = (target: CheckTarget): string =>
 export const probesOf = (entry: LoadBalancerEntry, projectId: string | null): readonly WantedProbe[] =>
   entry.pools.flatMap((pool) => probesOfPool(entry, projectId, pool))
 
-type Place = Pick<LoadBalancerEntry, 'id' | 'domain'>
-
-const probesOfPool = (
-  { id, domain }: Place,
+/** The probes of one of them. */
+export const probesOfPool = (
+  { id, domain }: Pick<LoadBalancerEntry, 'id' | 'domain'>,
   projectId: string | null,
   { id: poolId, check: spec, members }: NodePool,
 ): readonly WantedProbe[] =>
@@ -45,26 +44,3 @@ const probesOfPool = (
           subscriber: { loadBalancerId: id, poolId, memberId: member.id },
           owner: projectId ?? domain,
         }))
-
-/**
- * Makes probes as `probesOf` does, and keeps those of each pool: a pool that did not change is the same object in the
- * next version of its entry, and so are its probes.
- */
-export class KnownProbes {
-  readonly #known = new WeakMap<
-    NodePool,
-    Place & { readonly projectId: string | null; readonly probes: readonly WantedProbe[] }
-  >()
-
-  of(entry: LoadBalancerEntry, projectId: string | null): readonly WantedProbe[] {
-    return entry.pools.flatMap((pool) => this.#ofPool(entry, projectId, pool))
-  }
-
-  #ofPool({ id, domain }: Place, projectId: string | null, pool: NodePool): readonly WantedProbe[] {
-    const known = this.#known.get(pool)
-    if (known?.id === id && known.domain === domain && known.projectId === projectId) return known.probes
-    const probes = probesOfPool({ id, domain }, projectId, pool)
-    this.#known.set(pool, { id, domain, projectId, probes })
-    return probes
-  }
-}

@@ -5,7 +5,7 @@ import { recordFault } from '@spout/testkit'
 import { describe, expect, it } from 'vitest'
 import type { CheckResult, CheckTarget, HealthCheck } from '../contracts/check.ts'
 import { PROBE_LIMITS } from './probe-gate.ts'
-import { KnownProbes, type ProbeSubscriber, probesOf, type WantedProbe } from './probe-plan.ts'
+import { type ProbeSubscriber, probesOf, type WantedProbe } from './probe-plan.ts'
 import { Prober, type ProberOptions } from './prober.ts'
 
 const spec: CheckSpec = { type: 'tcp', intervalMs: 1_000, timeoutMs: 500, rise: 2, fall: 2, http: null }
@@ -324,14 +324,6 @@ describe('probesOf', () => {
     const wanted = probe(who('m1'), { domain: 4, address: '10.0.0.9', port: 81 })
     expect(probesOf(entry, null)).toEqual([wanted])
     expect(probesOf(entry, 'project')).toEqual([{ ...wanted, owner: 'project' }])
-    const known = new KnownProbes()
-    const first = known.of(entry, null)
-    expect(first).toEqual([wanted])
-    const moved = { ...entry.pools[0]!, members: [{ ...member, checkPort: 82 }] }
-    const next = known.of({ ...entry, pools: [...entry.pools, { ...moved, id: 'r' }] }, null)
-    expect(next[0]).toBe(first[0])
-    expect(next.slice(1)).toEqual(probesOf({ ...entry, pools: [{ ...moved, id: 'r' }] }, null))
-    expect(known.of({ ...entry, domain: 5 }, 'project')).toEqual(probesOf({ ...entry, domain: 5 }, 'project'))
   })
 })
 

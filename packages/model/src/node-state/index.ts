@@ -38,3 +38,6 @@ export const isLargeEntry = (entry: NodeStateEntry): boolean =>
   entry.kind === 'load-balancer' &&
   (entry.pools.some(({ members }) => members.length > MANY) ||
     entry.services.some(({ routes }) => routes !== undefined && routes.length > MANY))
+
+/** Whether an entry has so many pools that what was made of each is kept for its next version. */
+export const hasManyPools = ({ pools }: Pick<LoadBalancerEntry, 'pools'>): boolean => pools.length > MANY

@@ -1,8 +1,10 @@
+import { hasManyPools } from '@spout/model/node-state'
 import type { WantedEntry } from '../../../contracts/driver.ts'
 import { KnownRoutes } from '../routes/known-routes.ts'
 import { proxyNameOf } from './dedicated-seats.ts'
 import { KnownBackends } from './known-backends.ts'
 import { type RenderedEntry, renderEntry } from './render.ts'
+import { renderBackend } from './render-backend.ts'
 
 /** The entries that proxies carry, and by which proxy each entry and each listener is carried. */
 export class CarriedEntries {
@@ -12,12 +14,15 @@ export class CarriedEntries {
   /** By listener id. */
   readonly #proxies = new Map<string, string>()
 
-  /** Renders routes as far as they differ from the last ones of their listener, and pools that differ. @throws RangeError */
+  /**
+   * Renders routes as far as they differ from the last ones of their listener, and of an entry with many pools those that
+   * differ. @throws RangeError
+   */
   render(wanted: WantedEntry): RenderedEntry {
     return renderEntry(
       wanted,
       (...routes) => this.#routes.render(...routes),
-      (...pool) => this.#backends.render(...pool),
+      hasManyPools(wanted.entry) ? (...pool) => this.#backends.render(...pool) : renderBackend,
     )
   }
 

@@ -14,8 +14,8 @@ interface Known {
 const NOBODY: readonly string[] = []
 
 /**
- * Renders the backends of pools, and keeps the last one of each pool: an entry has hundreds of pools, and a change of it
- * concerns few of them. A pool that did not change is the same object in the next version of its entry. Its backend then
+ * Renders the backends of pools, and keeps the last one of each pool: an entry may have hundreds of pools, and a change of
+ * it concerns few of them. A pool that did not change is the same object in the next version of its entry. Its backend then
  * is the same object, too, by which later steps see that they have nothing to do for it.
  */
 export class KnownBackends {
