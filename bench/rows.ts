@@ -1,6 +1,7 @@
 /** The rows of each benchmark: `NAME.bench.ts` prints exactly these. `./dev bench` takes either name. */
 export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   'api-memory': ['api-memory'],
+  'api-server-vip': ['api-server-vip'],
   'bulk-load': ['bulk-load'],
   'control-plane-failover': ['control-plane-failover'],
   'create-to-first-byte': ['create-to-first-byte'],
@@ -22,6 +23,7 @@ export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   helper: ['helper-nft-bulk-load', 'helper-nft-one-change-p50', 'helper-nft-one-change-p99'],
   'image-size': ['image-size'],
   'ingress-tls-rotation': ['ingress-tls-rotation'],
+  'install-time': ['install-time'],
   'kube-memory': ['kube-memory'],
   'kubernetes-apiserver-cost': ['apiserver-cost'],
   'kubernetes-cold-start': ['cold-start', 'restart'],

@@ -33,7 +33,7 @@ export class FaultMaker implements AsyncDisposable {
   }
 
   /** Mutes every link within microseconds, then kills every process, so that none can send a goodbye. */
-  async powerOff(node: PairNode): Promise<bigint> {
+  async powerOff(node: Pick<PairNode, 'ports' | 'processes'>): Promise<bigint> {
     return this.#do(`mute ${node.ports.join(' ')} kill ${(await node.processes()).join(' ')}`)
   }
 
@@ -44,7 +44,7 @@ export class FaultMaker implements AsyncDisposable {
   }
 
   /** Repairs links; the node itself starts its processes. */
-  async mend(fault: Fault, { ports }: PairNode): Promise<void> {
+  async mend(fault: Fault, { ports }: Pick<PairNode, 'ports'>): Promise<void> {
     if (fault === 'link cut') await this.#do(`up ${ports[0]}`)
     if (fault === 'power off') await this.#do(`unmute ${ports.join(' ')}`)
   }

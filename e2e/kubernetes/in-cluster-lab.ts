@@ -98,13 +98,13 @@ export async function startInClusterLab() {
         await ready(component, count)
     },
     /** The address of a Service once a pod answers on it. */
-    answering: (name: string) =>
+    answering: (name: string, timeoutMs = 60_000) =>
       waitFor(
         async () => {
           const address = (await service(name)).status?.loadBalancer?.ingress?.[0]?.ip ?? ''
           return address !== '' && (await ask(address)) !== null && address
         },
-        { what: `${name} to answer`, timeoutMs: 60_000 },
+        { what: `${name} to answer`, timeoutMs },
       ),
     announced,
     /** The node that announces the load balancer of this name. */

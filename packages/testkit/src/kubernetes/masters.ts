@@ -78,6 +78,23 @@ export class Masters {
     return masterAddress(this.#indexOf(name))
   }
 
+  /** The switch's end of its cable. */
+  portOf(name: PlaceName): string {
+    return masterPort(this.#indexOf(name))
+  }
+
+  /** All processes of it and its domains. */
+  async pidsOf(name: PlaceName): Promise<readonly number[]> {
+    return (await Promise.all(this.#namespacesOf(name).map(pidsIn))).flat()
+  }
+
+  /** @throws Error when it runs none */
+  apiServerPid(name: PlaceName): number {
+    const found = this.lab.process(apiServerOf(name))
+    if (found === null) throw new Error(`${name} runs no API server`)
+    return found.pid
+  }
+
   /** Starts its agent and waits until it is up. */
   async startAgent(name: PlaceName): Promise<void> {
     await runAgent(this.lab, name, this.#instanceOf(name), { config: path.join(this.directory, 'agent.yaml') })
@@ -113,9 +130,9 @@ export class Masters {
   async powerOff(name: PlaceName): Promise<void> {
     this.#off.add(name)
     await this.#cable(name, 'down')
-    const left = async () => (await Promise.all(this.#namespacesOf(name).map(pidsIn))).flat()
     // Repeated until none is left: a process that is starting may start another.
-    for (let pids = await left(); pids.length > 0; pids = await left()) for (const pid of pids) killPid(pid)
+    for (let pids = await this.pidsOf(name); pids.length > 0; pids = await this.pidsOf(name))
+      for (const pid of pids) killPid(pid)
   }
 
   /** Starts the master again as it was left. */
@@ -135,7 +152,7 @@ export class Masters {
 
   async #cable(name: PlaceName, state: 'up' | 'down'): Promise<void> {
     const fabric = this.lab.namespace('fabric')
-    await must(['ip', '-n', fabric, 'link', 'set', 'dev', masterPort(this.#indexOf(name)), state])
+    await must(['ip', '-n', fabric, 'link', 'set', 'dev', this.portOf(name), state])
   }
 
   #namespacesOf(name: PlaceName): readonly string[] {
