@@ -21,6 +21,7 @@ export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   'gateway-scale': ['gateway-scale'],
   'gateway-traffic': ['gateway-traffic'],
   helper: ['helper-nft-bulk-load', 'helper-nft-one-change-p50', 'helper-nft-one-change-p99'],
+  'idle-cost': ['idle-cost'],
   'image-size': ['image-size'],
   'ingress-tls-rotation': ['ingress-tls-rotation'],
   'install-time': ['install-time'],

@@ -26,15 +26,17 @@ const kilobytes = (file: string, field: string): number =>
 /** Ticks of the clock in which Linux tells processes' times (USER_HZ, the same on every architecture we run on). */
 const TICKS_PER_SECOND = 100
 
-/** Seconds of processor time that a process and those of its children that run have had, in user and kernel mode. */
-export function cpuSeconds(pid: number): number {
-  const ticks = [pid, ...descendants(pid)].flatMap((each) => {
-    const fields = readFileSync(`/proc/${each}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
-    // proc(5): utime and stime are fields 14 and 15; behind the name comes the third.
-    return fields.slice(11, 13).map(Number)
-  })
+/** Seconds of processor time that a process has had by itself, in user and kernel mode. */
+export function ownCpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+  // proc(5): utime and stime are fields 14 and 15; behind the name comes the third.
+  const ticks = fields.slice(11, 13).map(Number)
   return ticks.reduce((sum, each) => sum + each, 0) / TICKS_PER_SECOND
 }
+
+/** The same of a process with those of its children that run. */
+export const cpuSeconds = (pid: number): number =>
+  [pid, ...descendants(pid)].reduce((sum, each) => sum + ownCpuSeconds(each), 0)
 
 const IDLE_FOR_MS = 500
 /** Of one processor. What idle servers do by timers is less. */

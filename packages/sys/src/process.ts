@@ -46,11 +46,12 @@ export async function startDaemon(
 /**
  * Identity of the process with this id; null if there is none, or only a zombie. A process whose first thread has ended
  * looks like a zombie, but keeps its ports and files until its last thread has ended: it still runs.
+ *
+ * Daemons are looked at many times a second. The file is of the kernel's memory and takes microseconds; through the
+ * thread pool it took ten times as much processor time.
  */
 export async function identifyProcess(pid: number): Promise<ProcessIdentity | null> {
   try {
-    // The kernel makes the text at once. The way through another thread costs five times as much, and some look ten
-    // times a second.
     const { state, threads, startTicks } = parseProcStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))
     return state === 'X' || (state === 'Z' && threads <= 1) ? null : { pid, startTicks }
   } catch (error) {
