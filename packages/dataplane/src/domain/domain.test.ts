@@ -200,6 +200,8 @@ describe('guards', () => {
     await expect(renderRootGuard(config).text).toMatchFileSnapshot('testdata/guard-root.nft')
     await expect(renderRootGuard(local).text).toMatchFileSnapshot('testdata/guard-root-local.nft')
     await expect(renderRootGuard(hosting).text).toMatchFileSnapshot('testdata/guard-root-hosting.nft')
+    const both = { ...local, hostSegments: ['cluster'] }
+    await expect(renderRootGuard(both).text).toMatchFileSnapshot('testdata/guard-root-hosting-local.nft')
   })
 
   it.runIf(process.getuid?.() === 0)('are accepted by nft', () => {

@@ -1,5 +1,5 @@
 import { waitFor } from '@spout/testkit'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Arrangement } from '../testing/arrangement.ts'
 import { joinPods, podAddress } from '../testing/domain/node-pods.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../testing/entries.ts'
@@ -10,7 +10,10 @@ import type { Peer } from '../testing/peer-client.ts'
 // node.
 
 const signal = new AbortController().signal
+const VERSIONS = [4, 6] as const
 const VIP = { 4: '10.9.0.100', 6: 'fd09::100' } as const
+/** Of a kube-proxy first. */
+const TAKEN = { 4: '10.9.0.101', 6: 'fd09::101' } as const
 /** The subnets of the veth pair between domain and root, which nobody else knows. */
 const LINK = [
   { cidr: '100.127.0.0/20', nodeAddress: '100.127.15.254', gatewayIp: '100.127.0.1', sharedAddress: null },
@@ -53,17 +56,21 @@ afterAll(async () => {
   await lab?.[Symbol.asyncDispose]()
 })
 
-async function balance(...pods: readonly ('pod1' | 'pod2')[]): Promise<void> {
+type PodName = 'pod1' | 'pod2'
+
+const balance = (...pods: readonly PodName[]): Promise<void> => balanceAt(VIP, ...pods)
+
+async function balanceAt(vips: typeof VIP | typeof TAKEN, ...pods: readonly PodName[]): Promise<void> {
   const members = pods.flatMap((pod) =>
-    ([4, 6] as const).map((version) => member(`${pod}-${version}`, podAddress(pod)[version])),
+    VERSIONS.map((version) => member(`${pod}-${version}`, podAddress(pod)[version])),
   )
   const one = wanted('a', entry, {
-    vips: [vip(VIP[4]), vip(VIP[6])],
+    vips: [vip(vips[4]), vip(vips[6])],
     services: [service('l1', 80, 5), service('l2', 53, 5, { protocol: 'udp' })],
     pools: [pool(5, members)],
   })
   expect(await node.driver.apply({ put: [one], remove: [] }, signal)).toMatchObject([{ state: 'programmed' }])
-  const announcements = Object.values(VIP).map((address) => ({
+  const announcements = Object.values(vips).map((address) => ({
     ...{ address, scope: 'fabric' as const, domain: 1, by: { via: 'l2' as const } },
   }))
   expect((await node.announcer.apply(announcements, signal)).filter(({ error }) => error !== null)).toEqual([])
@@ -84,6 +91,41 @@ it("reaches a pod of another node by the node's own routes, and its answers come
   const { connection } = await client.open(VIP[4], 80)
   expect(await client.say(connection, 'hello')).toBe('hello')
   await client.close(connection)
+})
+
+describe('beside a kube-proxy', () => {
+  const proxy = (...chains: readonly string[]) =>
+    lab.run('node1', `nft table inet kube-proxy { ${chains.join('; ')}; }`)
+
+  afterEach(() => lab.run('node1', 'nft delete table inet kube-proxy'))
+
+  it('answers although that drops what the node calls invalid', async () => {
+    await proxy('chain forward { type filter hook forward priority filter; ct state invalid drop; }')
+    await balance('pod1')
+    for (const vip of Object.values(VIP)) expect(await client.connect(vip, 80)).toMatch(/^pod1 /)
+  })
+
+  it('takes an address over from it, and answers a client that uses a port again', async () => {
+    const from = { sourcePort: 42_000 }
+    const fabric = JSON.parse(await lab.run('node1', 'ip -j link show dev fab0')) as readonly [{ address: string }]
+    await lab.run('node1', 'sysctl -qw net.netfilter.nf_conntrack_tcp_timeout_close=120')
+    const rules = VERSIONS.map((version) => {
+      const [ip, to] = version === 4 ? ['ip', podAddress('pod2')[4]] : ['ip6', `[${podAddress('pod2')[6]}]`]
+      return `${ip} daddr ${TAKEN[version]} tcp dport 80 dnat ${ip} to ${to}:8080;`
+    })
+    await proxy(
+      `chain services { type nat hook prerouting priority dstnat; ${rules.join(' ')} }`,
+      'chain masquerading { type nat hook postrouting priority srcnat; ct status dnat masquerade; }',
+    )
+    for (const vip of Object.values(TAKEN)) {
+      await lab.run('client', `ip neighbour replace ${vip} lladdr ${fabric[0].address} dev eth0`)
+      const { connection, line } = await client.open(vip, 80, from)
+      expect(line).toMatch(/^pod2 /)
+      await client.reset(connection)
+    }
+    await balanceAt(TAKEN, 'pod1')
+    for (const vip of Object.values(TAKEN)) expect(await client.connect(vip, 80, from)).toMatch(/^pod1 /)
+  })
 })
 
 it('probes pods from the domain', async () => {

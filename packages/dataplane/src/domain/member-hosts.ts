@@ -2,7 +2,7 @@ import type { DomainEntry } from '@spout/model/node-state'
 import { formatIp, formatMac, type Mac, parseCidr, parseIp } from '@spout/net'
 import { chain, type WholeTable, wholeTable } from '../nft/whole-table.ts'
 import type { DomainConfig } from './domain-config.ts'
-import { domainNames, HOSTS_PORT, hostLinkPrefix } from './domain-names.ts'
+import { HOSTS_PORT, hostLinkPrefix } from './domain-names.ts'
 
 /**
  * What a domain of return path `node` has beside the others: a tunnel to the other nodes that host members, and a way
@@ -87,16 +87,14 @@ function returnsOf({ subnets }: DomainEntry): MemberHostsLayout['returns'] {
 }
 
 /**
- * Renders the domain's table of the root namespace. Answers that leave the domain are not tracked: root never saw the
- * requests, and would call the answers invalid, which other rules of a node drop. Marks are set last before routing, as
- * others clear bits that they think theirs.
+ * Renders the domain's table of the root namespace. Answers that leave the domain are not tracked, as the root guard
+ * says. Marks are set last before routing, as others clear bits that they think theirs.
  */
 function renderHostsTable(
   config: DomainConfig,
   domain: DomainEntry,
   { vni, address, peers }: NonNullable<DomainEntry['hosts']>,
 ): WholeTable<'inet'> {
-  const { rootLink } = domainNames(config, domain.number)
   const cable = `"${hostLinkPrefix(config)}${domain.number}"`
   const mark = `0x${hostedMark(domain.number).toString(16)}`
   const family = address !== null && parseIp(address).version === 6 ? 'ip6' : 'ip'
@@ -108,10 +106,7 @@ function renderHostsTable(
     return `iifname ${cable} ${ip} saddr != ${cidr} meta l4proto { tcp, udp, sctp } ct state new ct mark set ${mark}`
   })
   return wholeTable('inet', hostsTableName(config, domain.number), [
-    ...chain('arriving', 'type filter hook prerouting priority raw; policy accept;', [
-      `iifname "${rootLink}" notrack accept`,
-      `${ours}${from} drop`,
-    ]),
+    ...chain('arriving', 'type filter hook prerouting priority raw; policy accept;', [`${ours}${from} drop`]),
     ...chain('marking', 'type filter hook prerouting priority mangle + 5; policy accept;', [
       ...begun,
       `iifname != ${cable} ct direction reply ct mark ${mark} meta mark set ${mark}`,
