@@ -30,7 +30,7 @@ export function poolsOfAddresses(
   return versions.map((version, index) => {
     const own = { version, ranges: ranges.filter((range) => range.version === version) }
     const spec = poolSpec(own, 128)
-    const guess = guessedSubnet(spec, own)
+    const guess = guessedSubnet(spec)
     const others = index === 0 ? notes : []
     return madeOf('AddressPool', index === 0 ? name : `${name}-v6`, spec, from, [...others, noteOf(first, null, guess)])
   })

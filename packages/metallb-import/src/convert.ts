@@ -53,7 +53,7 @@ export function convertMetalLb(manifests: readonly Manifest[]): Conversion {
         128,
       )
       const spec = poolSpec(pool, longest)
-      const guess = guessedSubnet(spec, pool)
+      const guess = guessedSubnet(spec)
       return madeOf('AddressPool', pool.name, spec, [pool.source], [...pool.notes, noteOf(pool.source, null, guess)])
     }),
     ...groups.objects,

@@ -1,6 +1,7 @@
 import type { AddressPoolSpec } from '@spout/custom-resources'
 import {
   AddressSyntaxError,
+  type Cidr,
   cidrToRange,
   endsOf,
   formatCidr,
@@ -99,7 +100,10 @@ function withoutEdges({ first, last }: IpRange): readonly IpRange[] {
   return ranges
 }
 
-/** The narrowest prefix around all ranges, at most as long as the aggregate that is announced for it. */
+/**
+ * In the narrowest subnet in which each address can be given out, at most as long as the aggregate that is announced for
+ * it. Those who gave out an address that ends a narrower subnet, such as 192.0.2.240 of a /28, did not ask for its subnet.
+ */
 export function poolSpec(
   { version, ranges }: Pick<ConvertedPool, 'version' | 'ranges'>,
   longest: number,
@@ -108,23 +112,22 @@ export function poolSpec(
   const last = ranges.reduce((most, range) => (range.last > most ? range.last : most), 0n)
   const bits = ipBits(version)
   const common = bits - (first ^ last).toString(2).replace(/^0$/, '').length
-  const prefix = Math.min(common, longest)
-  const base = (first >> BigInt(bits - prefix)) << BigInt(bits - prefix)
+  const around = (prefix: number): Cidr => {
+    const base = (first >> BigInt(bits - prefix)) << BigInt(bits - prefix)
+    return { version, base, prefix }
+  }
+  let subnet = around(Math.min(common, longest))
+  while (subnet.prefix > 0 && endsOf(subnet).some((end) => ranges.some((range) => rangeContains(range, end))))
+    subnet = around(subnet.prefix - 1)
   return {
-    subnet: formatCidr({ version, base, prefix }),
+    subnet: formatCidr(subnet),
     addresses: ranges.map(({ first: from, last: to }) => entryOf(version, from, to)),
   }
 }
 
-/**
- * The remark about a subnet that was guessed, with the addresses that are not given out there: network and broadcast
- * address, or the subnet-router anycast address (RFC 4291, section 2.6.1).
- */
-export function guessedSubnet({ subnet }: AddressPoolSpec, { ranges }: Pick<ConvertedPool, 'ranges'>): string {
-  const lost = endsOf(parseCidr(subnet)).filter((ip) => ranges.some((range) => rangeContains(range, ip)))
-  const until = lost.length === 0 ? '' : `; in this one ${lost.map(formatIp).join(' and ')} cannot be given out`
-  return `subnet ${subnet} is the narrowest around the addresses: set it to that of the segment if they are on one${until}`
-}
+/** The remark about a subnet that was guessed. */
+export const guessedSubnet = ({ subnet }: AddressPoolSpec): string =>
+  `subnet ${subnet} is the narrowest in which each address can be given out: set it to that of the segment if they are on one`
 
 function entryOf(version: 4 | 6, first: bigint, last: bigint): AddressPoolSpec['addresses'][number] {
   const size = last - first + 1n
