@@ -76,13 +76,30 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
       ...(domain.routes ?? []).map(({ to, via }) => ({ to, via })),
     ],
     // The protected prefixes are for tenants. Masters, which the node's own settings name, are behind them.
-    guard: renderGuard(domain, sharesOf(config), domain.number === LOCAL_DOMAIN ? [] : config.protectedCidrs),
+    guard: renderGuard(
+      onHostSegment(config, domain) ? withOwnAddresses(domain) : domain,
+      sharesOf(config),
+      domain.number === LOCAL_DOMAIN ? [] : config.protectedCidrs,
+    ),
   }
 }
 
+const onHostSegment = ({ hostSegments = [] }: DomainConfig, { segment }: DomainEntry): boolean =>
+  segment.physicalNetwork === LOCAL_SEGMENT || hostSegments.includes(segment.physicalNetwork)
+
+/**
+ * A host segment is a cable to this node alone, so members see the node, whatever address its nodes share. Answers to a
+ * shared one would be lost on all nodes but one. Packets come to others, too, while neighbours still think that these
+ * have the VIP.
+ */
+const withOwnAddresses = (domain: DomainEntry): DomainEntry => ({
+  ...domain,
+  subnets: domain.subnets.map((subnet) => ({ ...subnet, sharedAddress: null })),
+})
+
 function placeSegment(config: DomainConfig, domain: DomainEntry): SegmentPlace {
   const { physicalNetwork, vlan } = domain.segment
-  if (physicalNetwork === LOCAL_SEGMENT || config.hostSegments?.includes(physicalNetwork) === true) {
+  if (onHostSegment(config, domain)) {
     // Members answer to the node's address, which only translated requests have as their source, or are on this node.
     if (domain.returnPath !== 'snat' && domain.returnPath !== 'node')
       throw new RangeError(

@@ -24,6 +24,7 @@ const LINK = [
     sharedAddress: null,
   },
 ] as const
+const SHARED = ['100.127.15.252', 'fd73:706f:7575::fffd']
 
 const entry = domainEntry(1, {
   segment: { physicalNetwork: 'cluster', vlan: null },
@@ -91,6 +92,18 @@ it("reaches a pod of another node by the node's own routes, and its answers come
   const { connection } = await client.open(VIP[4], 80)
   expect(await client.say(connection, 'hello')).toBe('hello')
   await client.close(connection)
+})
+
+it('answers what comes to a node that has not the address that nodes share', async () => {
+  const subnets = LINK.map((subnet, index) => ({ ...subnet, sharedAddress: SHARED[index] ?? null }))
+  const shared = domainEntry(1, { ...entry, subnets, gateway: { via: 'vrrp', shard: 1 } })
+  try {
+    expect(await node.domains.apply({ put: [shared], remove: [] }, signal)).toMatchObject([{ state: 'programmed' }])
+    await balance('pod1')
+    for (const vip of Object.values(VIP)) expect(await client.connect(vip, 80)).toMatch(/^pod1 /)
+  } finally {
+    await node.domains.apply({ put: [entry], remove: [] }, signal)
+  }
 })
 
 describe('beside a kube-proxy', () => {

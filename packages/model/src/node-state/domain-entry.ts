@@ -81,6 +81,7 @@ export interface DomainSubnet {
   /**
    * With return path `snat`: the source address that members see instead of `nodeAddress`. The nodes of a group share
    * it: the master of the network's shard has it. Null if each node uses its own address, and with other return paths.
+   * Nodes that reach the segment through themselves use their own.
    */
   readonly sharedAddress: string | null
 }
