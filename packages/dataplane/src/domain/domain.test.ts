@@ -7,6 +7,7 @@ import { renderIngressSteering } from '../steering/ingress-steering.ts'
 import { checkDomainConfig, type DomainConfig } from './domain-config.ts'
 import { layOutDomain } from './domain-layout.ts'
 import { domainNames } from './domain-names.ts'
+import { renderFormerTables } from './former-tables.ts'
 import { renderGuard as renderGuardWith } from './guard.ts'
 import { type NetworkShares, networkShares } from './shares/network-shares.ts'
 import { renderShares } from './shares/shares-table.ts'
@@ -134,7 +135,15 @@ describe('layout', () => {
     await expect(`${JSON.stringify({ segment, ...rest }, null, 2)}\n`).toMatchFileSnapshot('testdata/layout-node.json')
     expect(() => layOutDomain(config, { ...atMembers, segment: gateway.segment })).toThrow('hostSegments')
     const alone = layOutDomain(hosting, { ...atMembers, hosts: { ...atMembers.hosts!, address: null, peers: [] } })
-    expect(alone.hosts).toMatchObject({ end: null, neighbours: [] })
+    expect(alone.hosts).toMatchObject({ end: null, neighbours: [], formers: [] })
+  })
+
+  it('of return path node leads connections on to former nodes, unless nothing is tracked', async () => {
+    const tables = renderFormerTables([16, 0x12_3450], 5)
+    await expect(tables.map(({ text }) => text).join('')).toMatchFileSnapshot('testdata/former.nft')
+    expect(renderFormerTables([], 5)).toEqual([])
+    expect(layOutDomain(hosting, atMembers).hosts?.formers).toEqual([12])
+    expect(layOutDomain(hosting, { ...atMembers, untracked: true }).hosts?.formers).toEqual([])
   })
 
   it('says which physical network the node lacks', () => {

@@ -1,13 +1,15 @@
 import type { NativeHelper } from '@spout/sys'
-import { loadTable, withoutTable } from '../nft/whole-table.ts'
+import { loadTable, type WholeTable, withoutTable } from '../nft/whole-table.ts'
 import { type DomainConfig, rootNetns } from './domain-config.ts'
 import type { DomainLayout } from './domain-layout.ts'
-import { HOSTS, HOSTS_PORT } from './domain-names.ts'
-import { type HostNeighbour, hostedMark, hostsTableName, type MemberHostsLayout } from './member-hosts.ts'
+import { type DomainNames, HOSTS, HOSTS_PORT } from './domain-names.ts'
+import { FORMER_TABLE, renderFormerTables } from './former-tables.ts'
+import { HOP_PREFIXES, type HostNeighbour, hostedMark, hostsTableName, type MemberHostsLayout } from './member-hosts.ts'
 import type { Run } from './run.ts'
 
 /** Ahead of every other rule: the answers' destinations may be anything that the node has a route to. */
 const RETURN_PREFERENCE = 9
+const MAIN_TABLE = 254
 
 /**
  * Makes what return path `node` needs in the kernel, and takes it away. The tunnel's outer packets belong to the root
@@ -31,7 +33,11 @@ export class MemberHostsLinks {
     if (hosts === null) return 0
     let changes = await this.#setReversePaths(layout, hosts)
     changes += await this.#setTunnel(names.namespace, hosts)
-    if (hosts.end !== null) changes += await this.#setNeighbours(names.namespace, hosts)
+    if (hosts.end !== null) {
+      changes += await this.#setNeighbours(names.namespace, hosts)
+      changes += await this.#setHopRoutes(names)
+    }
+    changes += await this.#setFormers(names, hosts)
     changes += await this.#setReturns(hosts)
     return changes + ((await loadTable(this.#helper, rootNetns(this.#config), hosts.table)) ? 1 : 0)
   }
@@ -40,6 +46,7 @@ export class MemberHostsLinks {
     if (hosts === null) return true
     if (hosts.end !== null && (await this.#tunnel(names.namespace)) === null) return false
     if ((await this.#missingReturns(hosts)).length > 0) return false
+    if ((await this.#differingFormers(names, hosts)).length > 0) return false
     const at = { netns: rootNetns(this.#config), family: 'inet', table: hosts.table.name } as const
     return (await this.#helper.nftGeneration(at)).comment === hosts.table.mark
   }
@@ -115,6 +122,38 @@ export class MemberHostsLinks {
     if (fdb.length > 0) await this.#run('bridge', ['-n', namespace, '-batch', '-'], `${fdb.join('\n')}\n`)
     if (neigh.length > 0) await this.#run('ip', ['-n', namespace, '-batch', '-'], `${neigh.join('\n')}\n`)
     return fdb.length + neigh.length > 0 ? 1 : 0
+  }
+
+  /** By a route of the tunnel's interface `dup` sends to a hop; without one to the packet's own destination, or nowhere. */
+  async #setHopRoutes({ netns }: DomainNames): Promise<number> {
+    const routes = await this.#helper.routeList({ netns, table: MAIN_TABLE })
+    const missing = HOP_PREFIXES.filter((prefix) => !routes.some(({ to, dev }) => to === prefix && dev === HOSTS))
+    const changes = missing.map((to) => ({ do: 'replace' as const, to, via: null, dev: HOSTS, table: MAIN_TABLE }))
+    if (changes.length > 0) await this.#helper.route({ netns, changes })
+    return changes.length > 0 ? 1 : 0
+  }
+
+  async #setFormers({ netns }: DomainNames, hosts: MemberHostsLayout): Promise<number> {
+    const differing = await this.#differingFormers({ netns }, hosts)
+    for (const { family, wanted } of differing)
+      await this.#helper.nftText({ netns, text: wanted?.text ?? withoutTable(family, FORMER_TABLE) })
+    return differing.length > 0 ? 1 : 0
+  }
+
+  /** The tables of former nodes that are not as wanted; null is one that has to go. */
+  async #differingFormers(
+    { netns }: Pick<DomainNames, 'netns'>,
+    { formers }: MemberHostsLayout,
+  ): Promise<readonly { readonly family: 'ip' | 'ip6'; readonly wanted: WholeTable | null }[]> {
+    const tunnel = formers.length === 0 ? 0 : await this.#helper.linkIndex({ netns, dev: HOSTS })
+    const tables = renderFormerTables(formers, tunnel)
+    const differing = []
+    for (const family of ['ip', 'ip6'] as const) {
+      const wanted = tables.find((table) => table.family === family) ?? null
+      const { comment } = await this.#helper.nftGeneration({ netns, family, table: FORMER_TABLE })
+      if (comment !== (wanted?.mark ?? null)) differing.push({ family, wanted })
+    }
+    return differing
   }
 
   async #setReturns(hosts: MemberHostsLayout): Promise<number> {

@@ -21,6 +21,8 @@ export interface MemberHostsLayout {
   /** This node's end of the tunnel. Null while its address is unknown: no tunnel. */
   readonly end: { readonly address: string; readonly mac: string } | null
   readonly neighbours: readonly HostNeighbour[]
+  /** Numbers of the other nodes, if connections may go on at one that their slot led to before. */
+  readonly formers: readonly number[]
   /** The domain's addresses on the cable, which root sends answers to: one of each family at most. */
   readonly returns: readonly { readonly to: string; readonly via: string }[]
   /** Root's end of the cable. */
@@ -29,7 +31,7 @@ export interface MemberHostsLayout {
   readonly table: WholeTable<'inet'>
 }
 
-/** Another node, as the tunnel's neighbour tables have it. */
+/** Another node, as the tunnel's neighbour tables have it: once for each of its hardware addresses. */
 export interface HostNeighbour {
   /** On the fabric. */
   readonly address: string
@@ -53,9 +55,17 @@ export const hopOf = (host: number, version: 4 | 6): string =>
     ? formatIp({ version, value: BigInt(HOP_BASE4 + host) })
     : formatIp({ version, value: HOP_BASE6 | BigInt(HOP_BASE4 + host) })
 
+/** The same for a packet that was led on once, which that node is to keep. Numbers are multiples of 16. */
+export const onceLedHopOf = (host: number, version: 4 | 6): string => hopOf(host + ONCE_LED, version)
+
+/** The last byte of the hardware address that a frame was sent to says so. */
+export const ONCE_LED = 1
+
 const HOP_BASE4 = 0xf000_0000
 /** Beside the uplinks' prefix. */
 const HOP_BASE6 = 0xfd73_706f_7576n << 80n
+/** In which all of them are. */
+export const HOP_PREFIXES = ['240.0.0.0/4', 'fd73:706f:7576::/48'] as const
 
 /** Locally administered, with the node's hop. */
 const macOf = (host: number): string => formatMac(((0x0254n << 32n) | BigInt(HOP_BASE4 + host)) as Mac)
@@ -68,11 +78,11 @@ export function layOutHosts(config: DomainConfig, domain: DomainEntry): MemberHo
     vni: hosts.vni,
     mark: hostedMark(number),
     end: hosts.address === null ? null : { address: hosts.address, mac: macOf(hosts.own) },
-    neighbours: hosts.peers.map((peer) => ({
-      address: peer.address,
-      mac: macOf(peer.number),
-      hops: [hopOf(peer.number, 4), hopOf(peer.number, 6)],
-    })),
+    neighbours: hosts.peers.flatMap(({ address, number }) =>
+      [number, number + ONCE_LED].map((end) => ({ address, mac: macOf(end), hops: [hopOf(end, 4), hopOf(end, 6)] })),
+    ),
+    // Where nothing is tracked, nothing is balanced, and a rule that asks would have the kernel track all.
+    formers: domain.untracked === true || hosts.address === null ? [] : hosts.peers.map(({ number }) => number),
     returns: returnsOf(domain),
     hostLink: `${hostLinkPrefix(config)}${number}`,
     table: renderHostsTable(config, domain, hosts),

@@ -114,7 +114,7 @@ export class DomainTable {
    */
   async adopt(entries: Wanted): Promise<void> {
     this.#content = this.#empty()
-    this.#content.plan(entries).accept()
+    this.#content.adopt(entries)
     await this.observe()
   }
 

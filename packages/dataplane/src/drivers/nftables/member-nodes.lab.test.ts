@@ -1,6 +1,7 @@
 import type { NodeMember } from '@spout/model/node-state'
 import { waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { WantedEntry } from '../../contracts/driver.ts'
 import { run } from '../../domain/run.ts'
 import { Arrangement } from '../../testing/arrangement.ts'
 import { joinPods, podAddress } from '../../testing/domain/node-pods.ts'
@@ -14,6 +15,8 @@ const signal = new AbortController().signal
 const VIP = { 4: '10.9.0.100', 6: 'fd09::100' } as const
 const CLIENT = { 4: '10.9.0.9', 6: 'fd09::9' } as const
 const NODES = { node1: 1, node2: 2 } as const
+/** As the planner numbers nodes: multiples of 16. */
+const numberOf = (node: NodeName): number => 16 * NODES[node]
 type NodeName = keyof typeof NODES
 const NAMES = Object.keys(NODES) as readonly NodeName[]
 const VERSIONS = [4, 6] as const
@@ -39,14 +42,14 @@ const domainOf = (node: NodeName) => {
     ],
     hosts: {
       vni: 1,
-      own,
+      own: numberOf(node),
       address: `10.9.0.${own}`,
-      peers: Object.values(NODES)
-        .filter((number) => number !== own)
-        .map((number) => ({ number, address: `10.9.0.${number}` })),
-      prefixes: Object.values(NODES).flatMap((host) => [
-        { to: `10.244.${host}.0/24`, host },
-        { to: `fd44:${host}::/64`, host },
+      peers: NAMES.filter((name) => name !== node).map((name) => {
+        return { number: numberOf(name), address: `10.9.0.${NODES[name]}` }
+      }),
+      prefixes: NAMES.flatMap((name) => [
+        { to: `10.244.${NODES[name]}.0/24`, host: numberOf(name) },
+        { to: `fd44:${NODES[name]}::/64`, host: numberOf(name) },
       ]),
     },
   })
@@ -54,6 +57,7 @@ const domainOf = (node: NodeName) => {
 
 let lab: Arrangement
 let nodes: Record<NodeName, LabNode>
+const applied = new Map<NodeName, WantedEntry>()
 let client: Peer
 
 const start = async (node: NodeName): Promise<LabNode> =>
@@ -109,7 +113,20 @@ async function balance(
     expect(await nodes[name].driver.apply({ put: [one], remove: [] }, signal)).toEqual([
       { key: 'lb/a', state: 'programmed', reason: null, message: null },
     ])
+    applied.set(name, one)
   }
+}
+
+/** A new process of the node's agent, which has what the former one wrote down. */
+async function restart(name: NodeName): Promise<void> {
+  await nodes[name].die()
+  nodes = { ...nodes, [name]: await start(name) }
+  const { domains, driver } = nodes[name]
+  await domains.adopt([domainOf(name)])
+  await driver.adopt([...applied].flatMap(([at, one]) => (at === name ? [one] : [])))
+  expect(domains.counters.changes).toBe(0)
+  expect(await driver.observe()).toEqual([])
+  expect(driver.counters.transactions).toBe(0)
 }
 
 /** Packets for the VIPs go to this node from now on. */
@@ -203,6 +220,76 @@ it.each(VERSIONS)('flows over IPv%i go on when pods come and go, whose slots the
   await closeAll([...flows, ...fresh])
 })
 
+/** Where the address is first and where it moves to, while the slots of pod1 go to pod2 of node2. */
+const MOVES = VERSIONS.flatMap((version) => [
+  { version, from: 'node1', to: 'node2' } as const,
+  { version, from: 'node2', to: 'node1' } as const,
+])
+
+it.each(MOVES)(
+  'flows over IPv$version go on when their slots change node and the address moves from $from',
+  async ({ version, from, to }) => {
+    await balance(['pod1'])
+    await leadTo(from)
+    const [idle, ...flows] = await openFlows(version)
+    await balance(['pod2'])
+    await leadTo(to)
+    expect(await alive(flows, 'after both')).toBe(flows.length)
+    expect(await alive(flows, 'x'.repeat(100_000))).toBe(flows.length)
+    const fresh = await openFlows(version)
+    expect(new Set(fresh.map(({ pod }) => pod))).toEqual(new Set(['pod2']))
+    expect(await alive([...flows, ...fresh], 'beside others')).toBe(flows.length + fresh.length)
+    // The first packet that the new owner sees of it is its last.
+    await closeAll([idle!])
+    await closeAll([...flows, ...fresh])
+  },
+)
+
+it.each(VERSIONS)(
+  'flows over IPv%i go on at a node that the new owner alone knows to have lost them',
+  async (version) => {
+    await balance(['pod1'])
+    await leadTo('node2')
+    const flows = await openFlows(version)
+    await balance(['pod2'], [], ['node1'])
+    await leadTo('node1')
+    expect(await alive(flows, 'one of two knows')).toBe(flows.length)
+    await balance(['pod2'])
+    expect(await alive(flows, 'both know')).toBe(flows.length)
+    await closeAll(flows)
+  },
+)
+
+it.each(VERSIONS)(
+  'flows over IPv%i go on after their slots moved and a new process, and then moved again',
+  async (version) => {
+    await balance(['pod1'])
+    await leadTo('node1')
+    const flows = await openFlows(version)
+    await balance(['pod2'])
+    await restart('node2')
+    await leadTo('node2')
+    expect(await alive(flows, 'after a new process')).toBe(flows.length)
+    await balance(['pod1'])
+    expect(await alive(flows, 'back')).toBe(flows.length)
+    await balance(['pod2'])
+    expect(await alive(flows, 'and away')).toBe(flows.length)
+    await closeAll(flows)
+  },
+)
+
+it.each(VERSIONS)('a connection over IPv%i that no node tracks is refused, not led in circles', async (version) => {
+  await leadTo('node1')
+  for (const pods of [['pod1'], ['pod2'], ['pod1'], ['pod2']] as const) await balance(pods)
+  const flows = await openFlows(version, 4)
+  // Each node is the other's former node now.
+  for (const name of NAMES) await run('ip', ['netns', 'exec', nodes[name].domains.namespace(1), 'conntrack', '-F'])
+  const answers = await Promise.all(flows.map(({ connection }) => client.say(connection, 'who knows me')))
+  expect(answers).toEqual(flows.map(() => 'CLOSED'))
+  const ends = await Promise.all(flows.map(({ connection }) => client.ending(connection)))
+  expect(ends).toEqual(flows.map(() => 'ECONNRESET'))
+})
+
 it.each(VERSIONS)('a node whose last pod left leads on what others still send it, over IPv%i', async (version) => {
   await balance(['pod1', 'pod2'])
   await leadTo('node1')
@@ -274,11 +361,8 @@ it('probes pods, and those of its own see no client but the node', async () => {
 
 it('a new process changes nothing; a lost tunnel is found and made again', async () => {
   await balance(['pod1', 'pod2'])
-  await nodes.node1.die()
-  nodes = { ...nodes, node1: await start('node1') }
+  await restart('node1')
   const { domains, driver } = nodes.node1
-  await domains.adopt([domainOf('node1')])
-  expect(domains.counters.changes).toBe(0)
   expect(await domains.observe()).toEqual([])
   await run('ip', ['-n', domains.namespace(1), 'link', 'delete', 'dev', 'hosts'])
   expect(await domains.observe()).toEqual(['domain/1'])

@@ -8,6 +8,7 @@ import type { MemberPlaces } from './member-places.ts'
 import { answerMark, poolMark } from './pool-mark.ts'
 import { type Family, type RecordBuilder, setOf } from './record-builder.ts'
 import { pack } from './registers.ts'
+import type { SilentNode } from './rendered.ts'
 import { PORT_BYTES, recordBytes, SETS, type SetName } from './sets.ts'
 
 interface Endpoint {
@@ -148,6 +149,18 @@ export class PoolInUse {
       this.#records.add(setOf('serves', version), pack({ mark: this.mark }, { mark: host }))
       if (host === places.own) this.#records.add(setOf('hosted', version), pack({ mark: this.mark }))
     }
+  }
+
+  /** The nodes whose members of this family are all down. */
+  silentNodes(version: Family, places: MemberPlaces): readonly SilentNode[] {
+    if (this.#down.size === 0) return []
+    const hosts = new Map<number, boolean>()
+    for (const [index, endpoint] of this.#endpoints.entries()) {
+      const host = endpoint?.ip.version === version ? places.hostOf(endpoint.ip) : null
+      if (host === null) continue
+      hosts.set(host, hosts.get(host) !== false && this.#down.has(this.#pool.members[index]!.id))
+    }
+    return [...hosts].flatMap(([host, isSilent]) => (isSilent ? [{ version, mark: this.mark, host }] : []))
   }
 
   /** Addresses of members that meet a condition. */

@@ -8,7 +8,7 @@ import type { PackedRecords } from './packed-records.ts'
 import { PoolRenderer } from './pool-renderer.ts'
 import { RecordBuilder, setOf } from './record-builder.ts'
 import { pack } from './registers.ts'
-import { HOSTS_KEY, type Rendered, type Spread } from './rendered.ts'
+import { HOSTS_KEY, type Rendered, type SilentNode, type Spread } from './rendered.ts'
 
 /**
  * Renders where packets of an entry's balanced services go: the nodes of their members. Null if this node has no tunnel
@@ -22,6 +22,7 @@ export function renderSpread(wanted: WantedEntry, places: MemberPlaces): Spread 
   const pools = new PoolRenderer(entry.pools, wanted, records)
   // An address inside the network is not reached by the uplink.
   const vips = entry.vips.filter(({ scope }) => scope === 'fabric').map(({ address }) => parseIp(address))
+  const silent: SilentNode[] = []
   for (const { protocol, port, pool: number } of entry.services) {
     if (isProxied(protocol)) continue
     const pool = pools.find(number)
@@ -31,11 +32,13 @@ export function renderSpread(wanted: WantedEntry, places: MemberPlaces): Spread 
       records.add(setOf('service', ip.version), identity, pack({ mark: pool.mark }))
       pool.renderNetwork(ip.version)
       pool.renderSpread(ip.version, places)
+      silent.push(...pool.silentNodes(ip.version, places))
     }
   }
   const packed = records.packed()
   if (packed.size === 0) return null
-  return { entry: spreading(key, entry.domain, entry.id, packed), hosts: renderHosts(entry.domain, hosts) }
+  const { own } = hosts
+  return { entry: spreading(key, entry.domain, entry.id, packed), hosts: renderHosts(entry.domain, hosts), own, silent }
 }
 
 const RENDERED = new WeakMap<DomainHosts, Rendered>()

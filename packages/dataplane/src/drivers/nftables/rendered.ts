@@ -40,4 +40,14 @@ export const HOSTS_KEY = 'hosts'
 export interface Spread {
   readonly entry: Rendered
   readonly hosts: Rendered
+  /** This node's number. */
+  readonly own: number
+  /** Nodes whose members of a pool, which is named by its mark, are all down. */
+  readonly silent: readonly SilentNode[]
+}
+
+export interface SilentNode {
+  readonly version: 4 | 6
+  readonly mark: number
+  readonly host: number
 }

@@ -63,6 +63,10 @@ const family = <Version extends 4 | 6>(version: Version) => {
     serves: { ...shape('set', 'mark . mark', 8), typeof: 'meta mark . meta priority' },
     /** Pool mark of each pool with members on this node that have slots. */
     hosted: shape('set', 'mark', 4),
+    /** Pool mark . slot -> the number of the node that the slot led to before it came to this one. */
+    former: { ...shape('map', 'mark . mark : mark', 8, 4), typeof: 'meta mark . numgen inc mod 2 : meta priority' },
+    /** Pool mark of each pool that has slots in `former`. */
+    moved: shape('set', 'mark', 4),
     /** Number of another node -> its address in the tunnel. */
     hop: {
       ...shape('map', `mark : ${address}`, 4, bytes),
@@ -150,6 +154,10 @@ export const SETS = {
   hop6: v6.hop,
   /** This node's own number. */
   here: { ...shape('set', 'mark', 4), typeof: 'meta priority' },
+  former4: v4.former,
+  moved4: v4.moved,
+  former6: v6.former,
+  moved6: v6.moved,
 } as const satisfies Record<string, SetShape>
 
 export type SetName = keyof typeof SETS
@@ -172,16 +180,22 @@ export const FORWARDING_SETS = [
 ] as const satisfies readonly SetName[]
 /** Sets of the table that also forwards through tunnels. */
 export const TUNNELLING_SETS = [...FORWARDING_SETS, 'remote4', 'remote6'] as const satisfies readonly SetName[]
+/**
+ * What a node has seen itself, not what it is told: in no digest, so a restarted agent changes nothing. It does not know
+ * their content, either, so they are emptied when it first adds to them.
+ */
+export const FORMER_SETS = ['former4', 'moved4', 'former6', 'moved6'] as const satisfies readonly SetName[]
 /** Sets of the table that leads packets to the nodes of members. */
 export const SPREADING_SETS = [
   ...(['service4', 'network4', 'inner4', 'spread4', 'serves4', 'hosted4', 'hop4'] as const),
   ...(['service6', 'network6', 'spread6', 'serves6', 'hosted6', 'hop6', 'here'] as const),
+  ...FORMER_SETS,
 ] as const satisfies readonly SetName[]
 /** Sets of the table that only redirects to the proxy. */
 export const PROXYING_SETS = ['proxied4', 'front4', 'proxied6', 'front6'] as const satisfies readonly SetName[]
 /** Sets of the table that translates. */
 export const TRANSLATING_SETS = SET_NAMES.filter(
-  (name) => !/^(nexthop|remote|inner|spread|serves|hosted|hop|here)/.test(name),
+  (name) => !/^(nexthop|remote|inner|spread|serves|hosted|hop|here|former|moved)/.test(name),
 )
 
 /** Bytes of an element's identity: its key, or first and last key of a range. */

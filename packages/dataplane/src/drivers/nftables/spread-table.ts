@@ -1,5 +1,6 @@
 import type { Log, NativeHelper } from '@spout/sys'
 import { DomainTable, type Wanted } from './domain-table.ts'
+import { withFormerNodes } from './former-nodes.ts'
 import { HOSTS_KEY, type Rendered, type Spread } from './rendered.ts'
 import { SETS } from './sets.ts'
 
@@ -35,7 +36,7 @@ export class SpreadTable {
     const wanted = new Map<string, Rendered | null>()
     const coming = new Map(partsOf(all))
     for (const key of all.keys())
-      if (coming.has(key) || this.#table.entries.has(key)) wanted.set(key, coming.get(key)?.entry ?? null)
+      if (coming.has(key) || this.#table.entries.has(key)) wanted.set(key, this.#withFormerNodes(key, coming.get(key)))
     if (wanted.size === 0 && !this.#table.needsLoad) return new Map()
     const hosts = [...coming.values()].at(-1)?.hosts
     if (hosts !== undefined) wanted.set(HOSTS_KEY, hosts)
@@ -56,6 +57,10 @@ export class SpreadTable {
         return [...had].some((pool) => !has.has(pool)) && [...has].every((pool) => had.has(pool))
       }),
     )
+  }
+
+  #withFormerNodes(key: string, part: Spread | undefined): Rendered | null {
+    return part === undefined ? null : withFormerNodes(this.#table.entries.get(key), part)
   }
 
   /** Whether nothing stays but the nodes, so that the table goes. */

@@ -1,4 +1,5 @@
 import { HOSTS, UPLINK } from '../../domain/domain-names.ts'
+import { ONCE_LED } from '../../domain/member-hosts.ts'
 import { chain, type WholeTable, wholeTable } from '../../nft/whole-table.ts'
 import { FORGET_NETWORK, networkChain, networkChainName } from './client-networks.ts'
 import { CLASS_MASK, HASH_CLASSES, HASH_SEED, NETWORK_MASK, POOL_MASK } from './pool-mark.ts'
@@ -28,6 +29,11 @@ const BEGUN_SECONDS = 3
  *
  * Nodes learn of a change one after the other. So a packet may come out of the tunnel for a pool whose last member of this
  * node is gone: this node leads it on to the slot's node, as it would if it had the address.
+ *
+ * A node that has got the address remembers nothing of earlier connections, and their slots may lead to this node since
+ * then. Only conntrack, which comes later, knows them from its own. So a packet that is no first one leaves this table with
+ * the number of its slot's former node, or of its node if that is another one, and `former-tables.ts` decides. What another
+ * node led on so is never led on again.
  *
  * The number of a node is in the packet's priority.
  * @param links indexes of the interfaces that the rules name
@@ -59,6 +65,8 @@ export const renderSpreadingSkeleton = (links: string): WholeTable =>
       ]),
       ...chain('arriving', `type filter hook ingress devices = { ${HOSTS} } priority 0; policy accept;`, [
         'meta mark set 0',
+        // The hardware address is not this interface's, so the kernel takes it for another host's.
+        `meta pkttype other @ll,40,8 & 0x0f == ${ONCE_LED} meta pkttype set host accept`,
         'meta pkttype != host accept',
         'meta protocol ip goto arriving4',
         'meta protocol ip6 goto arriving6',
@@ -101,6 +109,9 @@ const FLOW_TYPE = {
   6: 'numgen inc mod 2 . numgen inc mod 2 . numgen inc mod 2',
 } as const
 
+/** The number of a node stays in the packet's priority, for the case that conntrack does not know the connection. */
+const ASK_CONNTRACK = 'meta mark set 0 accept'
+
 const IS_FIRST = 'tcp flags & (syn | ack) == syn'
 const IS_NOT_FIRST = 'tcp flags & (syn | ack) != syn'
 
@@ -122,7 +133,29 @@ function familyChains(version: 4 | 6): readonly string[] {
     FORGET_NETWORK,
   ]
   const byNetwork = `meta mark & ${hex(NETWORK_MASK)} != 0 jump ${networkChainName(version)}`
+  const nodeOfSlot = (map: 'spread' | 'former'): readonly string[] => [
+    FORGET_NETWORK,
+    byNetwork,
+    ...slotRules(version, { map }),
+  ]
   return [
+    // For members of this node, from a client.
+    ...chain(`own${version}`, null, [
+      'meta l4proto != tcp goto done',
+      `${IS_FIRST} goto done`,
+      `meta mark != @moved${version} goto done`,
+      ...nodeOfSlot('former'),
+      ASK_CONNTRACK,
+    ]),
+    // From another node. Where a pool has no former node for the slot, this node may know of a change later than others.
+    // Where no number is found, the hash of a network may stay, for which there is no node.
+    ...chain(`strayed${version}`, null, [
+      `meta mark != @moved${version} goto of-others${version}`,
+      ...nodeOfSlot('former'),
+      `meta priority != 0:0 ${ASK_CONNTRACK}`,
+      `goto of-others${version}`,
+    ]),
+    ...chain(`of-others${version}`, null, [...nodeOfSlot('spread'), 'meta priority @here goto done', ASK_CONNTRACK]),
     ...chain(`by-slot${version}`, null, [
       byNetwork,
       ...slotRules(version),
@@ -159,7 +192,7 @@ function familyChains(version: 4 | 6): readonly string[] {
     ...chain(`arriving${version}`, null, [
       ...serviceOf,
       `${IS_NOT_FIRST} meta priority set ${key} map @led${version}`,
-      `${IS_NOT_FIRST} meta priority 0:0 goto done`,
+      `${IS_NOT_FIRST} meta priority 0:0 goto strayed${version}`,
       `${IS_NOT_FIRST} goto led-on${version}`,
       `${IS_FIRST} ${forget('led')}`,
       `${IS_FIRST} ${forget('flows')}`,
@@ -169,15 +202,19 @@ function familyChains(version: 4 | 6): readonly string[] {
   ]
 }
 
-const slotRules = (version: 4 | 6, client?: typeof INNER_CLIENT): readonly string[] =>
-  HASH_CLASSES.map(
-    (each) =>
-      `meta mark & ${hex(CLASS_MASK)} == ${hex(each.bits)} meta priority set meta mark . ${slotOf(version, each, client)} map @spread${version}`,
-  )
+/** Sets the priority to the number that a map has for the packet's slot. */
+const slotRules = (
+  version: 4 | 6,
+  { map = 'spread', client }: { readonly map?: 'spread' | 'former'; readonly client?: typeof INNER_CLIENT } = {},
+): readonly string[] =>
+  HASH_CLASSES.map((each) => {
+    const slot = `meta mark . ${slotOf(version, each, client)}`
+    return `meta mark & ${hex(CLASS_MASK)} == ${hex(each.bits)} meta priority set ${slot} map @${map}${version}`
+  })
 
 /** Ends for a packet whose node is this one or another one that is known. */
 const sendOn = (version: 4 | 6): readonly string[] => [
-  'meta priority @here goto done',
+  `meta priority @here goto own${version}`,
   `fwd ${version === 4 ? 'ip' : 'ip6'} to meta priority map @hop${version} device "${HOSTS}"`,
 ]
 
@@ -190,7 +227,7 @@ const INNER_FLOW = `@th,192,32 . @th,160,32 . ${hashed('@th,240,16 . @th,224,16'
 const errorChains = (): readonly string[] => [
   ...chain('error-by-slot4', null, [
     `meta mark & ${hex(NETWORK_MASK)} != 0 jump ${networkChainName(4, true)}`,
-    ...slotRules(4, INNER_CLIENT),
+    ...slotRules(4, { client: INNER_CLIENT }),
     'goto send4',
   ]),
   ...chain('error4', null, [

@@ -7,7 +7,7 @@ import { GENERATION_MAP } from '../../nft/generation.ts'
 import { PackedRecords } from './packed-records.ts'
 import { pack } from './registers.ts'
 import type { Rendered } from './rendered.ts'
-import { identityBytes, recordBytes, SETS, type SetName, type SetShape } from './sets.ts'
+import { identityBytes, recordBytes, SETS, type SetName, type SetShape, SPREADING_SETS } from './sets.ts'
 import { TableContent } from './table-content.ts'
 
 const RUNS = byLength(30, 100)
@@ -138,5 +138,44 @@ describe('TableContent', () => {
       }),
       { numRuns: RUNS },
     )
+  })
+
+  it('empties what an earlier agent saw before it adds what it saw itself', () => {
+    const slot = (number: number) => pack({ mark: 5 }, { mark: number })
+    const seen = (digest: bigint, ...former: readonly (readonly [slot: number, host: number])[]): Rendered => ({
+      ...{
+        key: 'a',
+        loadBalancerId: 'a',
+        domain: 1,
+        table: 'spreading',
+        remotes: [],
+        services: [],
+        spread: null,
+        digest,
+      },
+      records: new PackedRecords(
+        new Map([['former4', former.map(([number, host]) => Buffer.concat([slot(number), pack({ mark: host })]))]]),
+      ),
+    })
+    const kernel = new KernelModel()
+    const apply = (content: TableContent, entry: Rendered) => {
+      const plan = content.plan([['a', entry]])
+      kernel.apply(plan.changes)
+      plan.accept()
+    }
+    const earlier = new TableContent(SPREADING_SETS)
+    apply(earlier, seen(1n, [1, 16], [2, 16]))
+    const content = new TableContent(SPREADING_SETS)
+    content.adopt([['a', seen(1n)]])
+    expect(content.generation).toBe(earlier.generation)
+    const before = kernel.contents()
+    apply(content, seen(2n))
+    expect(kernel.contents()).toEqual(before)
+    apply(content, seen(3n, [1, 32]))
+    expect(kernel.contents()).toEqual({
+      former4: [[slot(1).toString('hex'), pack({ mark: 32 }).toString('hex')]],
+    })
+    apply(content, seen(4n, [1, 32], [3, 48]))
+    expect(kernel.contents()['former4']).toHaveLength(2)
   })
 })

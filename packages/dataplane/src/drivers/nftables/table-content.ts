@@ -3,7 +3,7 @@ import { addGeneration, removeGeneration } from '../../nft/generation.ts'
 import { difference } from './difference.ts'
 import type { Rendered } from './rendered.ts'
 import { type EntryChange, REVERSE_SETS, ReverseClaims } from './reverse-claims.ts'
-import { SETS, type SetName, type SetShape, TRANSLATING_SETS } from './sets.ts'
+import { FORMER_SETS, SETS, type SetName, type SetShape, TRANSLATING_SETS } from './sets.ts'
 
 /** A planned transaction, and a function that records it as done. */
 export interface Plan {
@@ -25,6 +25,8 @@ export class TableContent {
   /** XOR of the entries' digests: independent of their order, and different after each change. */
   #generation = 0n
   #marked = false
+  /** Whether the kernel may have elements of `FORMER_SETS` that an earlier agent added. */
+  #hasUnknown = false
 
   /** @param sets of the table, in the order in which a transaction fills them */
   constructor(sets: readonly SetName[] = TRANSLATING_SETS) {
@@ -39,6 +41,12 @@ export class TableContent {
     return this.#generation
   }
 
+  /** Takes the kernel's word that it holds these entries. */
+  adopt(entries: Iterable<readonly [string, Rendered | null]>): void {
+    this.plan(entries).accept()
+    this.#hasUnknown = true
+  }
+
   /**
    * The difference to the current content. All deletions come before all additions, since an address may move between
    * entries.
@@ -51,7 +59,7 @@ export class TableContent {
     let generation = this.#generation
     for (const { before, after } of changes) generation ^= (before?.digest ?? 0n) ^ (after?.digest ?? 0n)
     const deletes: NftChange[] = []
-    const adds: NftChange[] = []
+    const adds: NftElements[] = []
     const accepts: (() => void)[] = []
     for (const name of this.#sets) {
       const claims = name === 'reverse4' || name === 'reverse6' ? this.#claims.get(name) : undefined
@@ -62,9 +70,10 @@ export class TableContent {
       if (edits.deletes.length > 0) deletes.push(deletion(name, shape, edits.deletes))
       if (edits.adds.length > 0) adds.push(addition(name, shape, edits.adds))
     }
+    const flushes = this.#hasUnknown ? flushesBefore(adds) : []
     const isSame = deletes.length + adds.length === 0 && generation === this.#generation && this.#marked
     return {
-      changes: isSame ? [] : [...deletes, ...adds, ...this.#mark(generation)],
+      changes: isSame ? [] : [...flushes, ...deletes, ...adds, ...this.#mark(generation)],
       generation,
       accept: () => {
         for (const accept of accepts) accept()
@@ -73,6 +82,7 @@ export class TableContent {
           else this.#entries.set(key, after)
         this.#generation = generation
         this.#marked = true
+        if (flushes.length > 0) this.#hasUnknown = false
       },
     }
   }
@@ -81,6 +91,12 @@ export class TableContent {
     return [...(this.#marked ? [removeGeneration] : []), addGeneration(generation)]
   }
 }
+
+/** Elements of an earlier agent may have the same keys. */
+const flushesBefore = (adds: readonly NftElements[]): readonly NftChange[] =>
+  adds.some(({ set }) => isFormer(set)) ? FORMER_SETS.map((set) => ({ do: 'flush', set })) : []
+
+const isFormer = (set: string): boolean => (FORMER_SETS as readonly string[]).includes(set)
 
 function plainEdits(name: SetName, changes: readonly EntryChange[]): { deletes: Buffer; adds: Buffer } {
   const shape: SetShape = SETS[name]
