@@ -1,4 +1,4 @@
-import type { NodeMember } from '@spout/model/node-state'
+import type { NodeMember, NodePool } from '@spout/model/node-state'
 import { waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { WantedEntry } from '../../contracts/driver.ts'
@@ -98,6 +98,7 @@ async function balance(
   pods: readonly PodName[],
   down: readonly string[] = [],
   names: readonly NodeName[] = NAMES,
+  fields: Partial<NodePool> = {},
 ): Promise<void> {
   for (const name of names) {
     const one = wanted(
@@ -106,7 +107,7 @@ async function balance(
       {
         vips: [vip(VIP[4]), vip(VIP[6])],
         services: [service('l1', 80, 5), service('l2', 53, 6, { protocol: 'udp' })],
-        pools: [pool(5, membersOf(pods)), pool(6, membersOf(pods))],
+        pools: [pool(5, membersOf(pods), fields), pool(6, membersOf(pods))],
       },
       down,
     )
@@ -240,10 +241,25 @@ it.each(MOVES)(
     expect(new Set(fresh.map(({ pod }) => pod))).toEqual(new Set(['pod2']))
     expect(await alive([...flows, ...fresh], 'beside others')).toBe(flows.length + fresh.length)
     // The first packet that the new owner sees of it is its last.
+    const served = await lab.peer('pod1').served()
     await closeAll([idle!])
+    await waitFor(async () => (await lab.peer('pod1').served()) === served - 1, { what: 'the pod to hear of its end' })
     await closeAll([...flows, ...fresh])
   },
 )
+
+it.each(VERSIONS)('so do flows over IPv%i of a pool whose clients are told apart by their network', async (version) => {
+  const networks = { sourceAffinity: true, clientNetworks: { ipv4Prefix: 24, ipv6Prefix: 64 } } as const
+  await balance(['pod1'], [], NAMES, networks)
+  await leadTo('node1')
+  const flows = await openFlows(version, 4)
+  await balance(['pod2'], [], NAMES, networks)
+  await leadTo('node2')
+  expect(await alive(flows, 'after both')).toBe(flows.length)
+  const fresh = await openFlows(version, 4)
+  expect(await alive([...flows, ...fresh], 'beside others')).toBe(flows.length + fresh.length)
+  await closeAll([...flows, ...fresh])
+})
 
 it.each(VERSIONS)(
   'flows over IPv%i go on at a node that the new owner alone knows to have lost them',
