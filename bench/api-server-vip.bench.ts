@@ -80,6 +80,7 @@ async function revive(death: Death, victim: PlaceName): Promise<void> {
   if (death === API_SERVER) return masters.startApiServer(victim)
   await faults.mend('power off', { ports: [masters.portOf(victim)] })
   await masters.powerOff(victim)
+  await masters.loseMemory(victim)
   await masters.powerOn(victim)
 }
 

@@ -2,12 +2,17 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import {
   bundled,
+  callApi,
   documented,
   documentedYaml,
+  joiningSettings,
   Lab,
   Masters,
+  nodesInSync,
   pageShell,
   recordFault,
+  type SystemAccess,
+  startControlPlane,
   TypedPage,
   waitFor,
 } from '@spout/testkit'
@@ -61,6 +66,23 @@ const allReady = (): Promise<unknown> =>
     what: 'all API servers to be ready',
     timeoutMs: 120_000,
   })
+
+interface NodeShards {
+  readonly status: { readonly shards: readonly { readonly number: number; readonly state: string }[] }
+}
+
+/** By node: the shards that the control plane gave it. */
+async function shardsOf({ endpoint, admin }: SystemAccess): Promise<readonly NodeShards['status']['shards'][]> {
+  const { items } = await callApi<{ items: NodeShards[] }>(endpoint, admin.token, 'GET', '/nodes')
+  return items.map(({ status }) => status.shards)
+}
+
+/** Whether each shard has one master, and all other nodes for backups. */
+function isElected(byNode: readonly NodeShards['status']['shards'][]): boolean {
+  const shards = new Set(byNode.flat().map(({ number }) => number)).size
+  const inState = (state: string) => byNode.flat().filter((one) => one.state === state).length
+  return shards > 0 && inState('master') === shards && inState('backup') === shards * (byNode.length - 1)
+}
 
 it('comes up before any API, and the masters behind it', async () => {
   const begun = performance.now()
@@ -160,6 +182,30 @@ it('keeps established connections while all agents are killed and started at onc
   recordFault({
     fault: 'API server: all agents of its masters killed at once',
     outcome: 'an established watch goes on',
+    figure: `0 of ${asked} new connections failed, longest gap ${longestMs} ms`,
+  })
+})
+
+it('is carried on while its agents join a control plane that came later', async () => {
+  const owner = await holder()
+  const access = await startControlPlane(lab)
+  const clients = await connectAgainAndAgain(masters, 'client')
+  for (const name of masters.names) {
+    const settings = await joiningSettings(lab, access, name)
+    await masters.killAgent(name)
+    await masters.startAgent(name, settings)
+  }
+  await nodesInSync(access, masters.names.length)
+  await waitFor(async () => isElected(await shardsOf(access)), {
+    what: 'the shards of their group to have a master and backups, in the same keepalived as the address',
+    timeoutMs: 60_000,
+  })
+  const { longestMs, failed, asked } = await clients.stop()
+  expect(failed).toBe(0)
+  expect(await holder()).toBe(owner)
+  recordFault({
+    fault: 'API server: agents of its masters join a control plane that came later',
+    outcome: 'the address stays where it is',
     figure: `0 of ${asked} new connections failed, longest gap ${longestMs} ms`,
   })
 })

@@ -7,7 +7,15 @@ import { runAgent } from '../system/system.ts'
 import { ensureKubernetes, type KubernetesPrograms } from './build.ts'
 import { apiServerFlags } from './control-plane.ts'
 import { type Credentials, makeCredentials } from './credentials.ts'
-import { API_CLUSTER_IPS, addFabricPlace, ETCD_ADDRESS, masterAddress, masterPort } from './network.ts'
+import {
+  API_CLUSTER_IPS,
+  addFabricPlace,
+  addManagement,
+  ETCD_ADDRESS,
+  masterAddress,
+  masterManagementAddress,
+  masterPort,
+} from './network.ts'
 
 const ETCD = 'etcd'
 const NAMES: readonly PlaceName[] = ['master1', 'master2', 'master3']
@@ -47,8 +55,11 @@ export class Masters {
     const fabric = lab.namespace('fabric')
     await addFabricPlace(fabric, lab.namespace(ETCD), 'etcd', ETCD_ADDRESS)
     const own = NAMES.map((_, index) => masterAddress(index))
-    for (const [index, name] of NAMES.entries())
+    for (const [index, name] of NAMES.entries()) {
       await addFabricPlace(fabric, lab.namespace(name), masterPort(index), masterAddress(index))
+      const managementAddress = masterManagementAddress(lab.number, index)
+      await addManagement(fabric, lab.namespace(name), masterPort(index), managementAddress)
+    }
     mkdirSync(directoryOf(lab), { recursive: true })
     writeFileSync(path.join(directoryOf(lab), 'agent.yaml'), agentSettings)
     const subjects = ['127.0.0.1', address, ...own, ...API_CLUSTER_IPS, 'kubernetes.default.svc']
@@ -95,9 +106,13 @@ export class Masters {
     return found.pid
   }
 
-  /** Starts its agent and waits until it is up. */
-  async startAgent(name: PlaceName): Promise<void> {
-    await runAgent(this.lab, name, this.#instanceOf(name), { config: path.join(this.directory, 'agent.yaml') })
+  /**
+   * Starts its agent and waits until it is up.
+   * @param set settings besides those of the file, as `--set` takes them
+   */
+  async startAgent(name: PlaceName, set: readonly string[] = []): Promise<void> {
+    const config = path.join(this.directory, 'agent.yaml')
+    await runAgent(this.lab, name, this.#instanceOf(name), { config, set })
   }
 
   /** Kills its agent, which leaves everything that it programmed. */
@@ -133,6 +148,16 @@ export class Masters {
     // Repeated until none is left: a process that is starting may start another.
     for (let pids = await this.pidsOf(name); pids.length > 0; pids = await this.pidsOf(name))
       for (const pid of pids) killPid(pid)
+  }
+
+  /**
+   * Takes from a master without power what a machine loses with it: its domains, and every address that was not
+   * configured. Otherwise it would answer for the address as soon as its cable is up, before an agent runs.
+   */
+  async loseMemory(name: PlaceName): Promise<void> {
+    const [own, ...domains] = this.#namespacesOf(name)
+    for (const domain of domains) await must(['ip', 'netns', 'delete', domain])
+    await must(['ip', '-n', own!, 'address', 'flush', 'dev', 'fab0', 'to', `${this.address}/32`])
   }
 
   /** Starts the master again as it was left. */

@@ -112,6 +112,8 @@ export async function addTesterPlace(fabric: string, namespace: string, lab: num
 /** Address of master number `index` (from 0) on the fabric, and of the place of their etcd. */
 export const masterAddress = (index: number): string => `198.51.100.${4 + index}`
 export const ETCD_ADDRESS = '198.51.100.8'
+/** Management address of master number `index` in lab number `lab`. */
+export const masterManagementAddress = (lab: number, index: number): string => `198.18.${lab}.${96 + index}`
 /** The switch's end of a master's cable. */
 export const masterPort = (index: number): string => `master${index}`
 
@@ -120,6 +122,12 @@ export async function addFabricPlace(fabric: string, namespace: string, port: st
   await addNamespace(namespace, [])
   await plug(fabric, port, 'fabric', namespace, 'fab0')
   await ipLines(namespace, [`addr add ${address}/24 dev fab0`, `route add default via ${FABRIC.gateway} dev fab0`])
+}
+
+/** Connects such a machine to the management network, too. */
+export async function addManagement(fabric: string, namespace: string, port: string, address: string): Promise<void> {
+  await plug(fabric, `${port}-mgmt`, 'mgmt', namespace, 'mgmt0')
+  await ipLines(namespace, [`addr add ${address}/24 dev mgmt0`])
 }
 
 export interface NodePlace {

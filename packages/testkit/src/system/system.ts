@@ -117,10 +117,15 @@ function placeSettings(lab: Lab, place: string, instance: string, checkout: stri
   ]
 }
 
-/** What a lab node's agent is told beyond that: its control plane and the tenants. */
-const nodeSettings = (lab: Lab, node: string): readonly string[] => [
+/** How an agent reaches the control plane of its lab. */
+const linkSettings = (lab: Lab, node: string): readonly string[] => [
   `server.url=https://${lab.hostAddress}:9131`,
   `server.enrolmentTokenFile=${enrolmentTokenFile(lab, node)}`,
+]
+
+/** What a lab node's agent is told beyond that: its control plane and the tenants. */
+const nodeSettings = (lab: Lab, node: string): readonly string[] => [
+  ...linkSettings(lab, node),
   `segments={${TENANTS.map((tenant) => `${tenant}: seg-${tenant.at(-1)}`).join(', ')}}`,
   `protectedCidrs=${JSON.stringify(PROTECTED_CIDRS)}`,
 ]
@@ -138,34 +143,28 @@ export async function startAgent(
   node: string,
   { set = [], env = {}, within = [], checkout = THIS_CHECKOUT }: AgentOptions = {},
 ): Promise<Daemon> {
-  mkdirSync(path.join(lab.directory, node), { recursive: true })
-  const { items: groups } = await callApi<{ items: { id: string }[] }>(
-    access.endpoint,
-    access.admin.token,
-    'GET',
-    '/node-groups',
-  )
-  const { items: nodes } = await callApi<{ items: { name: string }[] }>(
-    access.endpoint,
-    access.admin.token,
-    'GET',
-    '/nodes',
-  )
-  if (!nodes.some(({ name }) => name === node)) {
-    const body = { nodeName: node, nodeGroupId: groups[0]?.id }
-    const { token } = await callApi<{ token: string }>(
-      access.endpoint,
-      access.admin.token,
-      'POST',
-      '/enrolment-tokens',
-      body,
-    )
-    writeFileSync(enrolmentTokenFile(lab, node), token, { mode: 0o600 })
-  }
+  await enrol(lab, access, node)
   return runAgent(lab, node, instanceOf(lab, node), {
     set: [...nodeSettings(lab, node), ...set],
     ...{ env, within, checkout },
   })
+}
+
+/** The settings with which the agent of any place joins the lab's control plane, as `--set` takes them. */
+export async function joiningSettings(lab: Lab, access: SystemAccess, node: string): Promise<readonly string[]> {
+  await enrol(lab, access, node)
+  return linkSettings(lab, node)
+}
+
+/** Writes an enrolment token for a node unless the control plane knows it. */
+async function enrol(lab: Lab, { endpoint, admin }: SystemAccess, node: string): Promise<void> {
+  mkdirSync(path.join(lab.directory, node), { recursive: true })
+  const { items: groups } = await callApi<{ items: { id: string }[] }>(endpoint, admin.token, 'GET', '/node-groups')
+  const { items: nodes } = await callApi<{ items: { name: string }[] }>(endpoint, admin.token, 'GET', '/nodes')
+  if (nodes.some(({ name }) => name === node)) return
+  const body = { nodeName: node, nodeGroupId: groups[0]?.id }
+  const { token } = await callApi<{ token: string }>(endpoint, admin.token, 'POST', '/enrolment-tokens', body)
+  writeFileSync(enrolmentTokenFile(lab, node), token, { mode: 0o600 })
 }
 
 /**
