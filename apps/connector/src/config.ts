@@ -82,7 +82,7 @@ export const connectorConfig = z.strictObject({
       .string()
       .regex(/^[a-z0-9.-]+\/[A-Za-z0-9._-]+$/, 'is not a name like example.org/name')
       .default('spout.dev/load-balancer'),
-    /** Whether Services without a class are ours too. */
+    /** Whether Services without a class are ours too; if not, those that ask for it (`spout.dev/take-over`). */
     isDefault: z.boolean().default(true),
     /** Namespaces that are looked at; empty looks at all. */
     namespaces: z.array(z.string().min(1).max(63)).default([]),

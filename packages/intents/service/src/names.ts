@@ -19,6 +19,8 @@ export const ANNOTATIONS = {
   sharingKey: ['spout.dev/allow-shared-ip', 'metallb.io/allow-shared-ip'],
   /** Other namespaces whose Services may share it too, comma separated; they must name this namespace as well. */
   shareWith: ['spout.dev/share-with-namespaces'],
+  /** `true` on a Service without a class: it is ours although such Services are not (`services.isDefault: false`). */
+  takeOver: ['spout.dev/take-over'],
   /** How members are reached: `direct` at the endpoints, or through `node-ports`. */
   mode: ['spout.dev/mode'],
   /** `tcp`, `udp`, `ping`, `kube-proxy` (only with node ports) or `none`. */

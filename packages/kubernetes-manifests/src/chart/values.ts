@@ -102,7 +102,10 @@ const requests = {
   isDefault: z
     .boolean()
     .default(true)
-    .describe('Whether Services without a class are served. false: they must name the class spout.dev/load-balancer.'),
+    .describe(
+      'Whether Services without a class are served. false: they must name the class spout.dev/load-balancer, or have the\n' +
+        'annotation spout.dev/take-over: "true".',
+    ),
   endpointSlicesBy: z
     .array(z.string().min(1).max(63))
     .default([SLICE_CONTROLLER])

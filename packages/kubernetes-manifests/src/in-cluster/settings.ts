@@ -82,7 +82,7 @@ network:
   # All pod prefixes, if nodes do not list them in spec.podCIDRs (Calico, Cilium).
   podCidrs: []
 ${HTTP}services:
-  # false: Services must name the class spout.dev/load-balancer.
+  # false: Services must name the class spout.dev/load-balancer, or have the annotation spout.dev/take-over: "true".
   isDefault: true
   # Slices written by hand could name any namespace's pods. List other controllers that write slices here.
   endpointSlicesBy: [${SLICE_CONTROLLER}]

@@ -5,11 +5,16 @@ import { ownershipOf } from './ownership.ts'
 
 const settings = { className: 'spout.dev/lb', isDefault: true, namespaces: null }
 const marked = { annotations: { [MANAGED_BY]: 'spout.dev/lb' } }
+const takeOver = (value: string) => ({ annotations: { 'spout.dev/take-over': value } })
+const asking = takeOver('true')
 
 describe('the ownership of a Service', () => {
   test.each([
     ['no class, default implementation', {}, {}, true, 'ours'],
     ['no class, not the default', {}, {}, false, 'foreign'],
+    ['no class, not the default, but it asks for us', {}, asking, false, 'ours'],
+    ['no class, not the default, and it asks in other words', {}, takeOver('yes'), false, 'foreign'],
+    ['another class that asks for us', { loadBalancerClass: 'metallb.io/metallb' }, asking, false, 'foreign'],
     ['our class, not the default', { loadBalancerClass: 'spout.dev/lb' }, {}, false, 'ours'],
     ['our class that names one of load balancers', { loadBalancerClass: 'spout.dev/gold' }, {}, false, 'ours'],
     ['a domain that begins like ours', { loadBalancerClass: 'spout.developer/gold' }, {}, true, 'foreign'],

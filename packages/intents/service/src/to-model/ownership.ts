@@ -1,11 +1,12 @@
 import { MANAGED_BY, namedClass } from '@spout/connector'
 import type { Service } from '@spout/kube'
+import { ANNOTATIONS } from '../names.ts'
 
 /** Which Services this controller balances. */
 export interface OwnershipSettings {
   /** Our value of `spec.loadBalancerClass`. Other names in its domain choose a load balancer class (`namedClass`). */
   readonly className: string
-  /** Whether it also balances Services without a class. */
+  /** Whether it also balances Services without a class. Otherwise each may ask for it by an annotation. */
   readonly isDefault: boolean
   /** Namespaces that it watches; null for all. */
   readonly namespaces: readonly string[] | null
@@ -23,11 +24,15 @@ export function ownershipOf(service: Service, settings: OwnershipSettings): Owne
   const marked = metadata.annotations?.[MANAGED_BY] === settings.className
   if (spec?.type !== 'LoadBalancer') return marked ? 'released' : 'foreign'
   const name = spec.loadBalancerClass
-  const wanted = name === undefined || name === '' ? settings.isDefault : isOurs(name, settings)
+  const wanted = name === undefined || name === '' ? settings.isDefault || asksForUs(service) : isOurs(name, settings)
   // A Service of another class is not written, even with our mark: its present controller uses the same finalizer.
   if (!wanted) return marked && (name === undefined || name === '') ? 'released' : 'foreign'
   return metadata.deletionTimestamp === undefined ? 'ours' : 'deleting'
 }
+
+/** Whoever may write it may name our class in a new Service as well. */
+const asksForUs = ({ metadata }: Service): boolean =>
+  ANNOTATIONS.takeOver.some((name) => metadata.annotations?.[name] === 'true')
 
 const isOurs = (name: string, { className }: OwnershipSettings): boolean =>
   name === className || namedClass(name, className) !== undefined
