@@ -28,8 +28,11 @@ export async function startMetallb(cluster: KubernetesCluster): Promise<void> {
   await giveMetallbPool(cluster, METALLB_RANGE)
 }
 
-/** Only its programs, ready: without a pool they give no Service an address. */
-export async function installMetallb(cluster: KubernetesCluster): Promise<void> {
+/**
+ * Only its programs, ready: without a pool they give no Service an address.
+ * @param ofClass its Services: of `METALLB_CLASS`, or, as MetalLB is mostly installed, those without a class
+ */
+export async function installMetallb(cluster: KubernetesCluster, { ofClass = true } = {}): Promise<void> {
   const manifest = path.join(await moduleDirectory(), 'config/manifests/metallb-native.yaml')
   const wanted = /^kind: (Namespace|CustomResourceDefinition|ServiceAccount|(Cluster)?Role(Binding)?)$/m
   const parts = readFileSync(manifest, 'utf8').split(/^---$/m)
@@ -37,26 +40,26 @@ export async function installMetallb(cluster: KubernetesCluster): Promise<void> 
   writeFileSync(file, parts.filter((part) => wanted.test(part)).join('---'))
   await must([...cluster.kubectl, 'apply', '--server-side', '-f', file])
   const apps = `/apis/apps/v1/namespaces/${NAMESPACE}`
-  await cluster.api.create(`${apps}/deployments`, { metadata: { name: 'controller' }, spec: controllerSpec() })
-  await cluster.api.create(`${apps}/daemonsets`, { metadata: { name: 'speaker' }, spec: speakerSpec() })
+  await cluster.api.create(`${apps}/deployments`, { metadata: { name: 'controller' }, spec: controllerSpec(ofClass) })
+  await cluster.api.create(`${apps}/daemonsets`, { metadata: { name: 'speaker' }, spec: speakerSpec(ofClass) })
   await cluster.readyPods(1 + cluster.nodes.length, 'app=metallb', NAMESPACE)
 }
 
 /** @param range its addresses, as CIDR */
-export async function giveMetallbPool(cluster: KubernetesCluster, range: string): Promise<void> {
+export async function giveMetallbPool(cluster: KubernetesCluster, range: string, name = 'bench'): Promise<void> {
   const custom = `/apis/metallb.io/v1beta1/namespaces/${NAMESPACE}`
-  const made = { namespace: NAMESPACE, name: 'bench' }
+  const made = { namespace: NAMESPACE, name }
   await waitFor(
     () =>
-      cluster.api.apply(`${custom}/ipaddresspools/bench`, {
+      cluster.api.apply(`${custom}/ipaddresspools/${name}`, {
         ...{ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', metadata: made },
         spec: { addresses: [range] },
       }),
     { what: 'the address pool to be taken', everyMs: 100 },
   )
-  await cluster.api.apply(`${custom}/l2advertisements/bench`, {
+  await cluster.api.apply(`${custom}/l2advertisements/${name}`, {
     ...{ apiVersion: 'metallb.io/v1beta1', kind: 'L2Advertisement', metadata: made },
-    spec: { ipAddressPools: ['bench'] },
+    spec: { ipAddressPools: [name] },
   })
 }
 
@@ -72,9 +75,11 @@ async function moduleDirectory(): Promise<string> {
 const ports = [{ name: 'monitoring', containerPort: 7472 }]
 const readinessProbe = { httpGet: { path: '/metrics', port: 'monitoring' }, periodSeconds: 1 }
 
-function controllerSpec(): object {
+const classOf = (ofClass: boolean): readonly string[] => (ofClass ? [`--lb-class=${METALLB_CLASS}`] : [])
+
+function controllerSpec(ofClass: boolean): object {
   const labels = { app: 'metallb', component: 'controller' }
-  const args = ['--port=7472', '--log-level=info', '--webhook-mode=disabled', `--lb-class=${METALLB_CLASS}`]
+  const args = ['--port=7472', '--log-level=info', '--webhook-mode=disabled', ...classOf(ofClass)]
   const env = [
     { name: 'METALLB_DEPLOYMENT', value: 'controller' },
     { name: 'METALLB_NAMESPACE', value: NAMESPACE },
@@ -84,7 +89,7 @@ function controllerSpec(): object {
   return { replicas: 1, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } }
 }
 
-function speakerSpec(): object {
+function speakerSpec(ofClass: boolean): object {
   const labels = { app: 'metallb', component: 'speaker' }
   const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } })
   const env = [
@@ -95,7 +100,7 @@ function speakerSpec(): object {
     { name: 'METALLB_ML_LABELS', value: 'app=metallb,component=speaker' },
     { name: 'METALLB_NAMESPACE', value: NAMESPACE },
   ]
-  const args = ['--port=7472', '--log-level=info', `--lb-class=${METALLB_CLASS}`]
+  const args = ['--port=7472', '--log-level=info', ...classOf(ofClass)]
   const container = { name: 'speaker', image: IMAGE.speaker, args, env, ports, readinessProbe }
   const spec = {
     ...{ serviceAccountName: 'speaker', hostNetwork: true, terminationGracePeriodSeconds: 0 },

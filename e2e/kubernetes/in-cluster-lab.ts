@@ -7,6 +7,7 @@ import {
   ensureHelm,
   type Kubernetes,
   KubernetesCluster,
+  type KubernetesOptions,
   Lab,
   must,
   PRODUCT_ENVIRONMENT,
@@ -34,14 +35,15 @@ const SPOUT = 'spout'
 /**
  * A cluster whose nodes are on the fabric, reachable by clients, and without Spout: everything of Spout comes from the
  * chart, by the commands of the page. Programs are started by the image's own entry point.
+ * @param others programs of other images
  */
-export async function startInClusterLab() {
+export async function startInClusterLab(others: NonNullable<KubernetesOptions['images']> = {}) {
   const helm = await ensureHelm()
   const lab = await Lab.create()
   const image = makeImage(lab)
   const cluster = await KubernetesCluster.start(lab, {
     segment: 'fabric',
-    images: { [IMAGE]: ['sh', '-c', imageScript(lab, image), 'spout'] },
+    images: { ...others, [IMAGE]: ['sh', '-c', imageScript(lab, image), 'spout'] },
   })
   await Promise.all(WORKERS.map((name) => cluster.addNode(name)))
   const client = await Caller.start(lab, 'client')

@@ -37,9 +37,11 @@ export function askPolitely(client: Caller, address: string, port = 80): PoliteC
       const askedMs = performance.now()
       const outcome = await client.http(address, port, { timeoutMs: PATIENCE_MS })
       const why = !outcome.ok ? outcome.code : outcome.value.status === 200 ? null : String(outcome.value.status)
-      if (why !== null) failed.push(`${why} after ${Math.round(askedMs - began)} ms, ${count} asked before`)
+      const tookMs = performance.now() - askedMs
+      if (why !== null)
+        failed.push(`${why} in ${Math.round(tookMs)} ms, after ${Math.round(askedMs - began)} ms and ${count} others`)
       else if (outcome.ok) pods.add((JSON.parse(outcome.value.body) as PodAnswer).pod)
-      longestMs = Math.max(longestMs, performance.now() - askedMs)
+      longestMs = Math.max(longestMs, tookMs)
       count++
     }
   })()

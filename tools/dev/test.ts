@@ -7,6 +7,7 @@ import {
   ensureGatewayConformance,
   ensureHelm,
   ensureKubernetes,
+  ensureMetallb,
   FIGURES_VARIABLE,
   faultTable,
   Lab,
@@ -152,6 +153,7 @@ async function buildKubernetes(): Promise<void> {
     await ensureKubernetes({ say })
     await ensureCloudProviderOpenstack({ say })
     await ensureGatewayConformance({ say })
+    await ensureMetallb({ say })
   } catch (error) {
     say(`Kubernetes could not be built: ${String(error)}`)
   }

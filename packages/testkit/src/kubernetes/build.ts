@@ -68,7 +68,7 @@ function metallbBuild(): GoBuild {
     cache,
     packages: ['tool'],
     linkerFlags: [],
-    announcement: `Building MetalLB ${version} (controller and speaker), the peer of benchmarks, from its Go module: about two minutes the first time.`,
+    announcement: `Building MetalLB ${version} (controller and speaker), the peer of benchmarks and of the take-over from it, from its Go module: about two minutes the first time.`,
   }
 }
 
