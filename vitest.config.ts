@@ -44,7 +44,7 @@ const onACluster = (kind: 'contract' | 'lab'): string[] => [
   `apps/control-plane/src/cluster/**/*.${kind}.test.ts`,
   ...(kind === 'contract'
     ? [
-        'apps/cli/src/commands/{explain/explain-service,imports/import-ingress-nginx,imports/import-metallb}.contract.test.ts',
+        'apps/cli/src/commands/{doctor/cluster/cluster-doctor,explain/explain-service,imports/import-ingress-nginx,imports/import-metallb}.contract.test.ts',
       ]
     : []),
 ]

@@ -7,12 +7,14 @@ import {
   Caller,
   isAlive,
   PRODUCT_ENVIRONMENT,
+  pageShell,
   recordFault,
   startAgent,
   startControlPlane,
   type Tenant,
   TestSystem,
   THIS_CHECKOUT,
+  TypedPage,
   WallClock,
   waitFor,
 } from '@spout/testkit'
@@ -135,6 +137,28 @@ it.each([
     outcome: 'found; its fix, as typed, brings traffic back',
     figure: 'exit 1, then 0',
   })
+})
+
+it('docs/doctor.md shows what a node says', async () => {
+  undo.push(() => run(owner, 'sysctl -qw net.ipv4.ip_forward=1'))
+  await must(owner, 'sysctl -qw net.ipv4.ip_forward=0')
+  const settings = agentSettings(system.lab, owner).flatMap((setting) => ['--set', setting])
+  const script = ['exec "$0" "$1" "$2"', ...settings.map((word) => `'${word}'`)].join(' ')
+  const shell = pageShell({
+    ...{ directory: system.lab.directory, lab: system.lab, place: owner, env: PRODUCT_ENVIRONMENT },
+    programs: { 'spout-agent': ['sh', '-c', script, process.execPath, AGENT] },
+  })
+  const page = new TypedPage('doctor.md', shell)
+  page.leaveOut(
+    'spout doctor',
+    'it looks at a cluster: apps/cli/src/commands/doctor/cluster/cluster-doctor.contract.test.ts',
+  )
+  const { command, printed } = page.take('spout-agent doctor')
+  const { code, stdout } = await shell(command)
+  expect(code).toBe(1)
+  // What follows is of the machine: its clock, what its kernel lacks.
+  expect(stdout.split('\n').slice(0, 3)).toEqual(printed.slice(0, 3))
+  expect(page.left).toEqual([])
 })
 
 it('UplinkDiffers: the fabric got a smaller MTU after the network came', async () => {

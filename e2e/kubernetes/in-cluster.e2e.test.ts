@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
+import type { Finding } from '@spout/runtime/findings'
 import {
   documented,
   type Kubernetes,
@@ -137,6 +138,24 @@ describe('Spout in the cluster that it serves', () => {
       { what: 'the Service to say so' },
     )
     await shows('kubectl get service web -o jsonpath')
+  })
+
+  it('doctor finds nothing wrong with the cluster', async () => {
+    const look = async () => {
+      const { code, stdout } = await lab.shell('spout doctor --all -o json --kubeconfig "$KUBECONFIG"')
+      const findings = JSON.parse(stdout) as readonly Finding[]
+      return {
+        code,
+        findings,
+        wrong: findings.flatMap((one) => (one.level === 'ok' ? [] : `${one.level} ${one.code}`)),
+      }
+    }
+    // The lab's kube-proxy is a process of the node.
+    const right = { code: 0, wrong: ['notice KubeProxyUnseen'] }
+    await expect.poll(look, { timeout: 30_000 }).toMatchObject(right)
+    expect((await look()).findings).toContainEqual(
+      expect.objectContaining({ message: '2 of 2 have an agent that is ready.' }),
+    )
   })
 
   it('rights for Gateway API are given by the command of the page', async () => {

@@ -26,7 +26,7 @@ export interface Check<Place> {
   readonly run: (place: Place) => Promise<readonly Finding[]>
 }
 
-interface CheckParts<Place, Reading, C extends Catalogue> {
+export interface CheckParts<Place, Reading, C extends Catalogue> {
   readonly name: string
   readonly catalogue: C
   readonly read: (place: Place) => Promise<Reading>
@@ -34,18 +34,20 @@ interface CheckParts<Place, Reading, C extends Catalogue> {
   readonly judge: (reading: Reading) => readonly Found<keyof C & string>[]
   /** What is said when nothing is found. */
   readonly right: (reading: Reading) => string
+  /** What to do when it cannot be looked at; left out: that of a machine. */
+  readonly whenUnreadable?: (error: unknown) => string
 }
 
 /** A check of real readings of a place, and a pure function that judges them. */
 export function checkOf<Place, Reading, C extends Catalogue>(parts: CheckParts<Place, Reading, C>): Check<Place> {
-  const { name, catalogue, read, judge, right } = parts
+  const { name, catalogue, read, judge, right, whenUnreadable = () => 'run it as root, where that is' } = parts
   const run = async (place: Place): Promise<readonly Finding[]> => {
     let reading: Reading
     try {
       reading = await read(place)
     } catch (error) {
       const message = `It could not be looked at: ${error instanceof Error ? error.message : String(error)}`
-      return [{ level: 'warning', check: name, subject: null, message, fix: 'run it as root, where that is' }]
+      return [{ level: 'warning', check: name, subject: null, message, fix: whenUnreadable(error) }]
     }
     const found = judge(reading)
     if (found.length === 0) return [{ level: 'ok', check: name, subject: null, message: right(reading), fix: null }]
