@@ -159,7 +159,8 @@ export class Leadership implements Component {
     try {
       return await Promise.race([claim, late])
     } finally {
-      answered.abort()
+      // With a reason, since Node.js makes an exception with a stack where there is none, at every claim.
+      answered.abort(null)
     }
   }
 
