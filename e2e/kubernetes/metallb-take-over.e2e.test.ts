@@ -19,6 +19,7 @@ let page: TypedPage
 beforeAll(async () => {
   lab = await startInClusterLab(await metallbImages())
   page = new TypedPage('migrating-from-metallb.md', lab.shell)
+  page.leaveOut('spout import metallb --file', 'a unit test of the command compares what it prints')
   await startWorkload(lab, { name: 'web', replicas: 4 })
   await installMetallb(lab.cluster, { ofClass: false })
   await giveMetallbPool(lab.cluster, RANGE, 'lan')
@@ -26,18 +27,24 @@ beforeAll(async () => {
 }, LONGEST_BUILD_MS)
 afterAll(() => lab?.destroy())
 
+/** Types a command of the page, which prints what the page shows, if it shows anything. */
+async function types(beginning: string): Promise<void> {
+  const { said, shown } = await page.type(beginning)
+  if (shown !== '') expect(said.trim()).toBe(shown)
+}
+
 const isOurs = async (name: string): Promise<boolean> =>
   (await lab.service(name)).metadata.annotations?.['spout.dev/managed-by'] !== undefined
 
 it('takes each address over from MetalLB, which keeps the others, and every new connection is taken', async () => {
   const addresses = await Promise.all(NAMES.map((name) => lab.answering(name)))
   expect(addresses).toContain('198.51.100.192')
-  await page.type('helm install')
+  await types('helm install')
   await lab.allReady()
-  await page.type('spout import metallb --kubeconfig')
-  await page.type('kubectl apply --filename objects.yaml')
-  await page.type('kubectl wait --for=condition=Ready addresspool/lan')
-  await page.type('kubectl --namespace metallb-system scale deployment controller')
+  await types('spout import metallb --kubeconfig')
+  await types('kubectl apply --filename objects.yaml')
+  await types('kubectl wait --for=condition=Ready addresspool/lan')
+  await types('kubectl --namespace metallb-system scale deployment controller')
 
   const asking = addresses.map((address) => askPolitely(lab.client, address))
   const goOn = (times: number) => Promise.all(asking.map((one) => one.goesOn(times)))
@@ -46,22 +53,25 @@ it('takes each address over from MetalLB, which keeps the others, and every new 
   const wait = page.take('kubectl wait --for=condition=spout.dev/Programmed service/one')
   for (const [at, name] of NAMES.entries()) {
     expect(await Promise.all(NAMES.map(isOurs))).toEqual(NAMES.map((_, other) => other < at))
-    for (const { command } of [take, wait])
-      expect(await lab.shell(command.replace(/\bone\b/, name))).toMatchObject({ code: 0 })
+    for (const { command, printed } of [take, wait]) {
+      const stdout = `${printed.join('\n')}\n`.replace('/one ', `/${name} `)
+      expect(await lab.shell(command.replace(/\bone\b/, name))).toMatchObject({ code: 0, stdout })
+    }
     await goOn(50)
   }
 
-  await page.type('kubectl --namespace metallb-system delete daemonset speaker')
+  await types('kubectl --namespace metallb-system delete daemonset speaker')
   await waitFor(async () => (await lab.cluster.pods('app=metallb', 'metallb-system')).length === 0, {
     what: 'MetalLB to stop',
     timeoutMs: 60_000,
   })
-  await page.type('helm upgrade')
+  await types('helm upgrade')
   await lab.allReady()
   await lab.cluster.api.create(servicesIn('default'), serviceBody('later', 'web'))
   await lab.answering('later')
   await goOn(50)
   const seen = await Promise.all(asking.map((one) => one.stop()))
+  expect(page.left).toEqual([])
 
   expect(await Promise.all(NAMES.map((name) => lab.answering(name)))).toEqual(addresses)
   for (const name of NAMES) expect(await lab.announced(`default/${name}`)).not.toBeNull()

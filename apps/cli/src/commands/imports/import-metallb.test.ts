@@ -44,7 +44,8 @@ it('prints what the documentation shows', async () => {
   const COMMAND = 'spout import metallb '
   const file = path.join(directory, 'metallb.yaml')
   writeFileSync(file, DOCUMENTED)
-  const typed = documentedCommands('migrating-from-metallb.md')
+  // The other commands are those of a take-over in a cluster, which an end-to-end test types.
+  const typed = documentedCommands('migrating-from-metallb.md').filter(({ command }) => command.includes(' --file '))
   expect(typed).toHaveLength(1)
   for (const { command, printed } of typed) {
     expect(command).toMatch(new RegExp(`^${COMMAND}`))
