@@ -7,6 +7,7 @@ import { PostgresServer } from '@spout/testkit/postgres-server'
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { controlPlaneConfig } from './config.ts'
+import { databaseServers } from './doctor/checks/database-servers.ts'
 import { ControlPlaneProcess } from './testing/control-plane-process.ts'
 
 const ADMIN = { user: 'admin', password: 'a-password-for-tests', project: 'admin' }
@@ -38,11 +39,14 @@ const file = (name: string, text: string): string => {
 test('on PostgreSQL, over TLS and with a password: while the server is away it reads and says why, and goes on afterwards', {
   timeout: 180_000,
 }, async () => {
-  await using controlPlane = await ControlPlaneProcess.start([
+  const set = [
     ...['store.engine=postgres', `store.postgres.servers=["127.0.0.1:${port}"]`, `admin.password=${ADMIN.password}`],
     `store.postgres.passwordFile=${file('password', `${PASSWORD}\n`)}`,
     `store.postgres.caFile=${file('ca.pem', authority.certificate)}`,
-  ])
+  ]
+  const { config } = loadConfig(controlPlaneConfig, { set })
+  const doctor = () => databaseServers.run({ config, now: () => new Date() })
+  await using controlPlane = await ControlPlaneProcess.start(set)
   const { address, statusPort } = controlPlane
   const { token } = await passwordToken(address, ADMIN)
   const create = (name: string) =>
@@ -58,8 +62,13 @@ test('on PostgreSQL, over TLS and with a password: while the server is away it r
     (await callApi<{ items: { name: string }[] }>(address, token, 'GET', '/projects')).items.map(({ name }) => name)
   expect(await create('before')).toBe('created')
   expect(await ready()).toContain('200')
+  expect(await doctor()).toMatchObject([{ level: 'ok', message: `127.0.0.1:${port} takes writes.` }])
 
   await postgres.kill()
+  expect(await doctor()).toMatchObject([
+    { level: 'error', code: 'DatabaseReadOnly', message: 'No server takes writes.' },
+    { level: 'warning', code: 'DatabaseServerUnusable', subject: `127.0.0.1:${port}` },
+  ])
   await waitFor(async () => (await ready()).startsWith('503'), { what: 'not to be ready' })
   expect(await ready()).toMatch(/store: .*127\.0\.0\.1/)
   expect(await create('refused')).toMatch(/503 .*does not accept writes/)

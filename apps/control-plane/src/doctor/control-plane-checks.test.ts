@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { judgeDatabaseServers } from './checks/database-servers.ts'
 import { judgeReadiness } from './checks/readiness.ts'
 import { judgeCertificates } from './checks/served-certificates.ts'
 import { judgeStored } from './checks/stored.ts'
@@ -55,5 +56,22 @@ test('store', () => {
   expect(judgeStored({ file: '/s/spout.db', used: false, damages: [] })).toEqual([])
   expect(judgeStored({ file: '/s/spout.db', used: false, damages: ['Tree 5\npage 7: bad'] })).toMatchObject([
     { code: 'StoreDamaged', subject: '/s/spout.db', message: 'Tree 5 page 7: bad.' },
+  ])
+})
+
+test('database: a server that cannot take over is a warning, none that takes writes an error', () => {
+  const server = (name: string, state: 'writes' | 'standby' | 'unusable') => ({
+    ...{ server: name, state, reason: state === 'unusable' ? 'connect ECONNREFUSED' : null },
+  })
+  const judge = (...servers: readonly ReturnType<typeof server>[]) =>
+    judgeDatabaseServers(servers).map(({ code, subject, message }) => [code, subject, message])
+  expect(judgeDatabaseServers(null)).toEqual([])
+  expect(judge(server('db1:5432', 'writes'), server('db2:5432', 'standby'))).toEqual([])
+  expect(judge(server('db1:5432', 'writes'), server('db2:5432', 'unusable'))).toEqual([
+    ['DatabaseServerUnusable', 'db2:5432', 'It cannot be used: connect ECONNREFUSED.'],
+  ])
+  expect(judge(server('db1:5432', 'unusable'), server('db2:5432', 'standby'))).toEqual([
+    ['DatabaseReadOnly', null, 'No server takes writes; db2:5432 is a standby.'],
+    ['DatabaseServerUnusable', 'db1:5432', 'It cannot be used: connect ECONNREFUSED.'],
   ])
 })

@@ -1,5 +1,6 @@
 import type { Check } from '@spout/runtime/findings'
 import { diskCheck } from '@spout/sys/disk-check'
+import { databaseServers } from './checks/database-servers.ts'
 import { readiness } from './checks/readiness.ts'
 import { servedCertificates } from './checks/served-certificates.ts'
 import { stored } from './checks/stored.ts'
@@ -9,6 +10,7 @@ import type { ControlPlanePlace } from './place.ts'
 export const CONTROL_PLANE_CHECKS: readonly Check<ControlPlanePlace>[] = [
   readiness,
   stored,
+  databaseServers,
   diskCheck(({ config }) => [config.stateDirectory]),
   servedCertificates,
 ]

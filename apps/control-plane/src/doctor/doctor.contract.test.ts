@@ -41,7 +41,7 @@ async function doctor(env: Readonly<Record<string, string>> = {}, ...set: readon
 test('a control plane that is in order has nothing to do', async () => {
   const { code, findings } = await doctor()
   expect(findings.map(({ level, check }) => [level, check])).toEqual(
-    ['readiness', 'store', 'disk', 'certificates'].map((check) => ['ok', check]),
+    ['readiness', 'store', 'database', 'disk', 'certificates'].map((check) => ['ok', check]),
   )
   expect(code).toBe(0)
 })

@@ -8,6 +8,7 @@ import { FORMATS } from '../formats.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { PostgresStore } from './postgres-store.ts'
 import { checkServer } from './schema.ts'
+import { serverStates } from './server-states.ts'
 import type { Session } from './session.ts'
 import type { PostgresSettings } from './settings.ts'
 import { PostgresDatabases, settingsOf } from './testing/postgres-databases.ts'
@@ -166,12 +167,17 @@ test('of several servers the one that takes writes is used, also after it has ch
     const servers = [standby, primary].map(({ host, port: at }) => ({ host, port: at }))
     await primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
     await primary.sql('SELECT pg_reload_conf()')
-    const store = await PostgresStore.open({ database: { ...settingsOf(primary, 'postgres'), servers } })
+    const database = { ...settingsOf(primary, 'postgres'), servers }
+    const states = async () => (await serverStates(database, 'test')).map(({ state }) => state)
+    expect(await states()).toEqual(['standby', 'writes'])
+    const store = await PostgresStore.open({ database })
     await store.commit([put('before')])
     await primary.kill()
+    expect(await states()).toEqual(['standby', 'unusable'])
     await standby.sql("ALTER SYSTEM SET synchronous_standby_names = ''")
     await standby.sql('SELECT pg_promote()')
     await expect.poll(() => store.health().writable, { timeout: 30_000 }).toBe(true)
+    expect(await states()).toEqual(['writes', 'unusable'])
     await store.commit([put('after')])
     expect((await store.list('node')).items.map(({ id }) => id)).toEqual(['after', 'before'])
     await store.close()

@@ -52,5 +52,5 @@ export const readiness = checkOf({
   catalogue: FINDINGS,
   read: readReadiness,
   judge: judgeReadiness,
-  right: ({ url }) => `${url} says that it is ready.`,
+  right: ({ url, text }) => `${url} says that it is ready${text.startsWith('ok: ') ? `, and ${text.slice(4)}` : ''}.`,
 })
