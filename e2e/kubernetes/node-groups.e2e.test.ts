@@ -63,7 +63,8 @@ describe('a label', () => {
     expect(await lab.owner('default/web')).toBe(MOVING)
     await label('example.org/pool=edge')
     await selects('edge', 'Selected', `It selects ${MOVING}.`)
-    expect(await lab.owner('default/web')).toBe(PODS)
+    // What the cluster shows of the owner comes a moment after the node has moved.
+    await waitFor(async () => (await lab.owner('default/web')) === PODS, { what: `${PODS} to have the address` })
     await asking.goesOn(100)
     await label('example.org/pool-')
     await selects('edge', 'Selected', 'It selects no node.')
