@@ -75,6 +75,20 @@ it('serves clients, the other node and itself while it has the address', async (
   for (const peer of [client, other, self]) expect(await peer.connect(VIP, PORT)).toMatch(/^self /)
 })
 
+it('serves all of them beside a kube-proxy that drops what the node calls invalid', async () => {
+  const chain = 'chain forward { type filter hook forward priority filter; ct state invalid drop; }'
+  await lab.run('node1', `nft table inet kube-proxy { ${chain}; }`)
+  try {
+    for (const name of ['node2', 'node1'] as const) {
+      await balance(name)
+      const answers = name === 'node2' ? /^other / : /^self /
+      for (const peer of [client, other, self]) expect(await peer.connect(VIP, PORT)).toMatch(answers)
+    }
+  } finally {
+    await lab.run('node1', 'nft delete table inet kube-proxy')
+  }
+})
+
 it('probes the members, its own socket too', async () => {
   for (const address of Object.values(NODES)) {
     const target = { netns: node.domains.netns(LOCAL_DOMAIN), address, port: PORT, timeoutMs: 3_000 }

@@ -146,14 +146,14 @@ function localRules({ local, instance }: DomainConfig): Readonly<Record<'input' 
  * members.
  */
 function hostSegmentRules(config: DomainConfig): Readonly<Record<'input' | 'forward' | 'chains', readonly string[]>> {
-  const hosts = (config.hostSegments ?? []).length > 0
-  if (!hosts && config.local === undefined) return { input: [], forward: [], chains: [] }
+  if ((config.hostSegments ?? []).length === 0 && config.local === undefined)
+    return { input: [], forward: [], chains: [] }
   const links = `"${hostLinkPrefix(config)}*"`
   return {
     input: [`iifname ${links} icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept`, `iifname ${links} drop`],
     forward: [`oifname ${links} ct state established,related accept`, `oifname ${links} drop`],
     chains: [
-      ...(hosts ? untrackedAnswers(config) : []),
+      ...untrackedAnswers(config),
       ...chain('hosted', 'type nat hook postrouting priority srcnat; policy accept;', [
         // Return path node: the member is on this node, and answers come back by the mark of their connection.
         `iifname ${links} ct mark & ${hex(HOSTED_MARK.mask)} == ${hex(HOSTED_MARK.tag)} accept`,
@@ -164,15 +164,18 @@ function hostSegmentRules(config: DomainConfig): Readonly<Record<'input' | 'forw
 }
 
 /**
- * Nodes with host segments are nodes of a cluster, whose kube-proxy has rules and tracked connections of the same VIPs.
- * Root never saw the requests, so it would call the answers invalid, which kube-proxy may drop. When kube-proxy had a
- * connection from the same port of the client a moment ago, root would give the answers another source port. Answers to
- * the node's own programs are told from others by their connections.
+ * Nodes with host segments or own services may be nodes of a cluster, whose kube-proxy has rules and tracked connections
+ * of the same VIPs. Root never saw the requests, which the ingress hook takes, so it would call the answers invalid, and
+ * kube-proxy may drop these. When kube-proxy had a connection from the same port of the client a moment ago, root would
+ * give the answers another source port.
+ *
+ * Requests of the node's own programs and pods pass root on their way to own services, so it tracks the answers to them.
+ * These do not leave by the fabric.
  */
-function untrackedAnswers({ instance, local }: DomainConfig): readonly string[] {
-  const own = local === undefined ? '' : ` iifname != "${domainNames({ instance }, LOCAL_DOMAIN).rootLink}"`
+function untrackedAnswers({ instance, local, fabricInterface }: DomainConfig): readonly string[] {
+  const own = `iifname "${domainNames({ instance }, LOCAL_DOMAIN).rootLink}" fib daddr oifname != "${fabricInterface}"`
   const hook = 'type filter hook prerouting priority raw; policy accept;'
-  return chain('answers', hook, [`iifname "${instance}u*"${own} notrack`])
+  return chain('answers', hook, [...(local === undefined ? [] : [`${own} accept`]), `iifname "${instance}u*" notrack`])
 }
 
 const hex = (value: number): string => `0x${value.toString(16)}`
