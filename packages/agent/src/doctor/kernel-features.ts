@@ -13,14 +13,21 @@ export type KernelFeature = {
   | { readonly links: readonly string[] }
 )
 
-const inet = (name: string, hook: string, ...rules: readonly string[]): readonly string[] => [
-  `table inet ${name} {`,
+const chainIn = (
+  family: 'inet' | 'ip' | 'ip6',
+  name: string,
+  hook: string,
+  ...rules: readonly string[]
+): readonly string[] => [
+  `table ${family} ${name} {`,
   '  chain c {',
   `    type ${hook};`,
   ...rules.map((rule) => `    ${rule}`),
   '  }',
   '}',
 ]
+const inet = (name: string, hook: string, ...rules: readonly string[]): readonly string[] =>
+  chainIn('inet', name, hook, ...rules)
 const PREROUTING = 'filter hook prerouting priority mangle'
 
 /** By what load balancers need of the kernel: rooms `domain`, `drivers/nftables` and `steering` of the data plane. */
@@ -78,6 +85,13 @@ export const KERNEL_FEATURES: readonly KernelFeature[] = [
       lost: 'the guard of tenant networks is refused',
     },
     rules: inet('t11', PREROUTING, 'fib daddr type local accept'),
+  },
+  {
+    ...{ name: 'copies of packets', module: 'nft_dup_ipv4', needed: 'sometimes', lost: 'no return path node' },
+    rules: [
+      ...chainIn('ip', 't13', PREROUTING, 'dup to 192.0.2.1'),
+      ...chainIn('ip6', 't13', PREROUTING, 'dup to fd00::1'),
+    ],
   },
   {
     ...{ name: 'virtual pairs', module: 'veth', needed: 'always', lost: 'no tenant network has an uplink' },
