@@ -40,7 +40,8 @@ it.each([
       const other = await system.createLoadBalancer(tenant, balancer('packets', 'tcp'))
       const vip = vipOf(other)
       expect(await client.tcp(vip, 80)).toMatchObject({ ok: true })
-      expect(await isTracked()).toBe(true)
+      // It may have its address on the other node.
+      await waitFor(isTracked, { what: 'a domain that tracks' })
       expect((await clients.goOn()).failures).toEqual([])
       await system.api(tenant, 'DELETE', `/load-balancers/${other.id}?cascade=true`)
       await waitFor(async () => !(await client.tcp(vip, 80, { timeoutMs: 400 })).ok, {
