@@ -151,7 +151,14 @@ describe('HAProxy killed', () => {
     expect(killed).toHaveLength(1)
     for (const { pid } of killed) process.kill(pid, 'SIGKILL')
     await waitFor(async () => !killed.some(isAlive) && (await client.http(vipOf(blog))).ok, { what: 'an answer' })
-    const started = await proxiesOf(system.lab, owner)
+    // HAProxy answers a moment before the process that started it ends.
+    const started = await waitFor(
+      async () => {
+        const running = await proxiesOf(system.lab, owner)
+        return running.length === 1 && running
+      },
+      { what: 'one proxy' },
+    )
     const answers = await client.members(vipOf(blog), 16)
     // A member that is down stays out: no request has to find out again.
     expect(tally(answers.map((answer) => answer?.member))).toEqual(new Map([['tenant-b-member2', 16]]))

@@ -153,7 +153,7 @@ export class Lab implements AsyncDisposable {
     const what = `${daemon.name} to be up (log ${daemon.logFile})`
     const state = await waitFor(() => (said().includes(readyText) ? 'ready' : isAlive(daemon) ? null : 'ended'), {
       what,
-      timeoutMs: 30_000,
+      timeoutMs: 120_000,
     })
     if (state === 'ended') throw new Error(`${daemon.name} ended: ${said().trim().slice(-2000)}`)
   }

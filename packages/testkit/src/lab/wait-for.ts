@@ -4,6 +4,7 @@ type Probe<T> = () => T | Promise<T>
 export interface WaitOptions {
   /** What is waited for; part of the error message. */
   readonly what: string
+  /** Default: a minute, since a machine that is shared may be slow for so long. */
   readonly timeoutMs?: number
   /** Between two questions. Left out: a tenth of the time that the wait has taken, from 10 to 50 ms. */
   readonly everyMs?: number
@@ -18,7 +19,7 @@ const PAUSES = { shortestMs: 10, longestMs: 50, share: 0.1 } as const
  */
 export async function waitFor<T>(
   probe: Probe<T>,
-  { what, timeoutMs = 20_000, everyMs }: WaitOptions,
+  { what, timeoutMs = 60_000, everyMs }: WaitOptions,
 ): Promise<NonNullable<Exclude<T, false>>> {
   const began = performance.now()
   let last: unknown = null
