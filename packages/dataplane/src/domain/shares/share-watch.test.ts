@@ -100,6 +100,24 @@ test('a count that restarts continues, and a full table is reported by itself', 
   })
 })
 
+test('a proxy that came and was refused something between two looks is reported, each one of its name', async () => {
+  const state: { uses: readonly ShareUse[] } = { uses: [] }
+  const watch = new ShareWatch({ domains: () => [1], sources: [{ read: async () => state.uses }], log, now: () => 0 })
+  const killed: readonly ShareUse[] = [{ share: 'memory', limit: 9, used: 1, refused: 1 }]
+  for (const [uses, refused] of [
+    [[], undefined],
+    [killed, 1],
+    [[], 1],
+    [killed, 2],
+    [killed, 2],
+  ] as const) {
+    state.uses = uses
+    await watch.look()
+    expect(watch.figures().memory?.refused).toBe(refused)
+  }
+  expect(await watch.look()).toEqual([{ domain: 1, share: 'memory', limit: 9, refused: true }])
+})
+
 test('a domain that cannot be read hides no other, and one that is gone is forgotten', async () => {
   const { state, watch } = watched()
   await watch.look()

@@ -63,6 +63,8 @@ export class ShareWatch {
   /** domain -> `keyOf` */
   readonly #over = new Map<number, Map<string, Over>>()
   readonly #refused = new Map<number, Map<string, number>>()
+  /** Domains that were read as a whole: a count that appears there later began after that. */
+  readonly #lookedAt = new Set<number>()
   readonly #mostUsed = new Map<ShareName, number>()
   readonly #total = new Map<ShareName, number>()
   #notBeforeMs = 0
@@ -113,13 +115,16 @@ export class ShareWatch {
           log.debug({ domain, error: String(error) }, 'the shares of a domain cannot be read')
         }
     // Forget the counters of proxies that ended: the next one of that name begins at zero.
-    for (const [domain, keys] of read)
+    for (const [domain, keys] of read) {
+      this.#lookedAt.add(domain)
       for (const key of this.#refused.get(domain)?.keys() ?? [])
         if (!keys.has(key)) this.#refused.get(domain)?.delete(key)
+    }
     const there = new Set(domains)
     for (const domain of this.#refused.keys()) {
       if (there.has(domain)) continue
       this.#refused.delete(domain)
+      this.#lookedAt.delete(domain)
       this.#over.delete(domain)
       for (const source of sources) source.forget?.(domain)
     }
@@ -129,9 +134,10 @@ export class ShareWatch {
     const { share, limit, used, refused, isOver } = use
     const ofDomain = this.#refused.get(domain) ?? new Map<string, number>()
     this.#refused.set(domain, ofDomain)
-    const before = ofDomain.get(keyOf(use))
-    // Refusals before this process's first read are not reported. A count that decreased has started again.
-    const more = refused === null || before === undefined ? 0 : refused < before ? refused : refused - before
+    // Refusals before this process's first read of the domain are not reported.
+    const before = ofDomain.get(keyOf(use)) ?? (this.#lookedAt.has(domain) ? 0 : refused)
+    // A count that decreased has started again.
+    const more = refused === null || before === null ? 0 : refused < before ? refused : refused - before
     if (refused !== null) ofDomain.set(keyOf(use), refused)
     this.#total.set(share, (this.#total.get(share) ?? 0) + more)
     if (used !== null && limit > 0) this.#mostUsed.set(share, Math.max(used / limit, this.#mostUsed.get(share) ?? 0))
