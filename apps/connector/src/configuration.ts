@@ -1,7 +1,5 @@
-import { hostname } from 'node:os'
 import { sessionsOf } from '@spout/connector'
 import { KubernetesConfiguration } from '@spout/intent-kubernetes-config'
-import { EventRecorder, KubeClient } from '@spout/kube'
 import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
 import { Metrics } from '@spout/runtime/metrics'
@@ -9,6 +7,7 @@ import { StatusServer } from '@spout/runtime/status-server'
 import { clusterTransport } from './cluster-transport.ts'
 import type { ConnectorConfig } from './config.ts'
 import type { RunningConnector } from './connector.ts'
+import { eventsOf } from './events.ts'
 
 /**
  * Starts the other work: it applies objects of group `spout.dev` to the control plane, with an administrator's token. It is
@@ -24,12 +23,7 @@ export async function startConfiguration(
     throw new ConfigError('projects: cannot be combined with work=configuration, which uses one administrator')
   const { follow, ...nodes } = config.configuration.nodes
   const { transport } = await clusterTransport(config, environment)
-  const events = new EventRecorder({
-    client: new KubeClient(transport),
-    reportingController: 'spout.dev/configuration',
-    reportingInstance: hostname(),
-    log,
-  })
+  const events = eventsOf('configuration', transport, log)
   const configuration = new KubernetesConfiguration({
     transport,
     sessions: sessionsOf(config.spout.endpoint, config.spout, 'spout', clock),

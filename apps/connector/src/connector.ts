@@ -1,11 +1,11 @@
 import { hostname } from 'node:os'
 import { Leadership } from '@spout/connector'
-import { EventRecorder, KubeClient } from '@spout/kube'
 import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
 import { StatusServer } from '@spout/runtime/status-server'
 import { Balancing } from './balancing.ts'
 import { clusterTransport } from './cluster-transport.ts'
 import type { ConnectorConfig } from './config.ts'
+import { eventsOf } from './events.ts'
 import { connectorMetrics } from './metrics.ts'
 import { checkExternalRanges, configuredProjects } from './projects.ts'
 
@@ -29,12 +29,7 @@ export async function startConnector(
   const projects = configuredProjects(config, clock)
   checkExternalRanges(config)
   const { access, transport } = await clusterTransport(config, environment)
-  const events = new EventRecorder({
-    client: new KubeClient(transport),
-    reportingController: 'spout.dev/connector',
-    reportingInstance: hostname(),
-    log,
-  })
+  const events = eventsOf('connector', transport, log)
   const balancing = new Balancing({ config, transport, projects, events, clock, log })
   const { elect, namespace, lease, leaseSeconds } = config.leader
   const leadership = new Leadership({

@@ -2,6 +2,9 @@ import type { CelRules } from '@spout/kube'
 import { z } from 'zod'
 import { matchLabels } from './words.ts'
 
+/** The label of a Kubernetes node that names its group. It counts before every selector. */
+export const GROUP_LABEL = 'spout.dev/node-group'
+
 const MOST_PARTS = 16
 const MOST_VALUES = 64
 
@@ -18,7 +21,7 @@ export const nodeSelector = z
     matchExpressions: z.array(requirement).max(MOST_PARTS).optional(),
   })
   .describe(
-    'Labels of the Kubernetes nodes that belong to the group; all parts must match. A node is drained before it moves. Left out: the group gets nodes by their label spout.dev/node-group, or by hand.',
+    `Labels of the Kubernetes nodes that belong to the group; all parts must match. A node is drained before it moves. Left out: the group gets nodes by their label ${GROUP_LABEL}, or by hand.`,
   )
 
 export const nodeSelectorRules: CelRules = {

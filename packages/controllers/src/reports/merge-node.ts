@@ -1,13 +1,5 @@
-import type { NodeReport, ShardReport } from '@spout/model'
+import type { NodeReport } from '@spout/model'
 import { NOTHING_REPORTED, type NodeView, SELF_FIELDS } from './node-view.ts'
-
-/**
- * The reported shards, or null if they did not change. A restarted agent that is in sync and reported none has none.
- */
-export function newShards(node: NodeView, report: NodeReport): readonly ShardReport[] | null {
-  const reported = report.shards ?? (node.staleFields.has('shards') && report.inSync ? [] : null)
-  return reported !== null && JSON.stringify(reported) !== JSON.stringify(node.shards) ? reported : null
-}
 
 /**
  * Merges the report on the node itself. What a restarted agent has not reported when it is in sync does not exist any

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { EntryReport, MemberHealth, NodeReport } from '@spout/model'
 import { changedShares, changedTroubles } from './changed-reports.ts'
 import { mergeEntries } from './merge-entries.ts'
 import { mergeMembers } from './merge-members.ts'
-import { mergeNode, newShards } from './merge-node.ts'
+import { mergeNode } from './merge-node.ts'
 import { comparableText, type NodeView, newNode, SELF_FIELDS } from './node-view.ts'
 import { type AnnouncedDifference, IGNORED, type ReportDifference } from './report-difference.ts'
 
@@ -68,7 +69,7 @@ export class NodeReports {
     const textBefore = comparableText(node)
     const overBefore = node.overShares
     const troublesBefore = node.logTroubles
-    const shards = newShards(node, report)
+    const shardsBefore = node.shards
     const shardsAreOld = node.staleFields.has('shards') && report.shards === undefined && !report.inSync
     node.sequence = report.sequence
     node.inSync = report.inSync
@@ -90,7 +91,7 @@ export class NodeReports {
       node: known === undefined || textBefore !== comparableText(node),
       stats: report.stats,
       announced,
-      shards,
+      shards: isDeepStrictEqual(shardsBefore, node.shards) ? null : node.shards,
       overShares: changedShares(overBefore, node.overShares),
       shardsAreOld,
       logTroubles: changedTroubles(troublesBefore, node.logTroubles),

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import { GROUP_LABEL } from '@spout/custom-resources'
 import { type Event, EXCLUDE_NODE_LABEL } from '@spout/kube'
 import type { Node } from '@spout/model'
 import { LONGEST_BUILD_MS } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { GROUP_LABEL } from './nodes/chosen-group.ts'
 import { type ConfigBed, openConfigBed, type Running } from './testing/config-bed.fixture.ts'
 
 /** What a real API server says of its nodes, and what the control plane makes of it. */

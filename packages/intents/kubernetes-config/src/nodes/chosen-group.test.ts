@@ -1,7 +1,8 @@
+import { GROUP_LABEL } from '@spout/custom-resources'
 import type { LabelSelector } from '@spout/kube'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { chosenGroup, GROUP_LABEL, type SelectingGroup } from './chosen-group.ts'
+import { chosenGroup, type SelectingGroup } from './chosen-group.ts'
 
 const INSIDE: SelectingGroup = { name: 'inside', nodeSelector: { matchLabels: { zone: 'inside' } } }
 const EDGE: SelectingGroup = {

@@ -1,8 +1,6 @@
+import { GROUP_LABEL } from '@spout/custom-resources'
 import { type LabelSelector, selects } from '@spout/kube'
 import { DEFAULT_GROUP_NAME } from '@spout/model'
-
-/** The label of a Kubernetes node that names its group. It counts before every selector. */
-export const GROUP_LABEL = 'spout.dev/node-group'
 
 /** A node group with a selector of nodes. */
 export interface SelectingGroup {

@@ -1,5 +1,6 @@
+import { GROUP_LABEL } from '@spout/custom-resources'
 import { expect, it } from 'vitest'
-import { GROUP_LABEL, type SelectingGroup } from './chosen-group.ts'
+import type { SelectingGroup } from './chosen-group.ts'
 import { type GroupedNode, planMoves } from './planned-moves.ts'
 
 const GROUPS = ['default', 'edge', 'twin'].map((name) => ({ id: `id-${name}`, name }))

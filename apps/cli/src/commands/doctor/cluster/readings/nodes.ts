@@ -1,3 +1,4 @@
+import { GROUP_LABEL } from '@spout/custom-resources'
 import { LEASES, NODES, type Node } from '@spout/kube'
 import { cidrContains, parseCidr, parseIp } from '@spout/net'
 import { readInstallation } from '../installation.ts'
@@ -30,8 +31,6 @@ export interface NodesReading {
   readonly outside: readonly string[]
   readonly groups: readonly string[]
 }
-
-const GROUP_LABEL = 'spout.dev/node-group'
 
 export async function readNodes(place: ClusterPlace): Promise<NodesReading> {
   const installation = await readInstallation(place)

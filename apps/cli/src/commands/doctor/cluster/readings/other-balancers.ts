@@ -1,3 +1,4 @@
+import { MANAGED_BY } from '@spout/connector/objects'
 import { type KubeObject, type Resource, SERVICES, type Service } from '@spout/kube'
 import { cidrToRange, formatIpRange, type IpRange, parseCidr, parseIpRange, rangesOverlap } from '@spout/net'
 import { type InstalledSettings, readInstallation } from '../installation.ts'
@@ -21,7 +22,6 @@ export interface OtherBalancersReading {
 const METALLB_POOLS: Resource<KubeObject & { readonly spec?: { readonly addresses?: readonly string[] } }> = {
   ...{ apiVersion: 'metallb.io/v1beta1', kind: 'IPAddressPool', plural: 'ipaddresspools', namespaced: true },
 }
-const MANAGED_BY = 'spout.dev/managed-by'
 
 export async function readOtherBalancers(place: ClusterPlace): Promise<OtherBalancersReading> {
   const installation = await readInstallation(place)
