@@ -77,9 +77,9 @@ afterEach(async () => {
   await app.close()
 })
 
-/** A connection and all that it has received. */
-async function connected(): Promise<{ readonly socket: Socket; said(): string; ended(): boolean }> {
-  const socket = connect(port, '127.0.0.1')
+/** A connection and all that it has received. It ends only when the client says so, if it is half open. */
+async function connected(allowHalfOpen = false): Promise<{ socket: Socket; said(): string; ended(): boolean }> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen })
   sockets.push(socket)
   const { text, isClosed } = received(socket)
   await once(socket, 'connect')
@@ -97,6 +97,21 @@ describe('a request with a body and without a token', () => {
     expect(said()).toContain('"code":"Unauthenticated"')
     expect(said()).toMatch(/connection: close/i)
     expect(bodies.bytes).toBe(0)
+  })
+
+  test('may send on after the answer, which is not lost to a reset', async () => {
+    const { socket, said } = await connected(true)
+    const errors: Error[] = []
+    socket.on('error', (error) => errors.push(error))
+    socket.write(head('/s/put', 32 * MIB) + 'x'.repeat(200_000))
+    await once(socket, 'end')
+    await new Promise<unknown>((sent) => socket.write('x'.repeat(200_000), sent))
+    // Of a request after the body nothing is heard.
+    await new Promise<void>((sent) => socket.end(`${head('/s/put', 2, 'Authorization: one\r\n')}{}`, sent))
+    await waitFor(() => socket.closed, { what: 'the connection to be closed' })
+    expect(errors).toEqual([])
+    expect(said()).toMatch(/^HTTP\/1\.1 401 /)
+    expect(handled).toEqual([])
   })
 
   test('a chunked one likewise; a path that is none likewise', async () => {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { SpoutError } from '@spout/model'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { lingerAtClose } from '../http/lingering-close.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { RequestShares, ShareLimits } from './request-shares.ts'
 
@@ -96,7 +97,10 @@ export function admitByHeaders(scope: FastifyInstance, options: AdmitOptions): v
     const asker = askers.get(request)
     if (asker !== undefined)
       onAnswerBytes(request, reply, payload, (bytes) => shares.charge(asker.who, bytes / BYTES_OF_A_UNIT))
-    if (!request.raw.complete && bodyBytes(request) > MOST_UNREAD_BYTES) reply.header('connection', 'close')
+    if (!request.raw.complete && bodyBytes(request) > MOST_UNREAD_BYTES) {
+      reply.header('connection', 'close')
+      lingerAtClose(request.raw.socket)
+    }
     done()
   })
 }
