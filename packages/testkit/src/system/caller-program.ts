@@ -34,19 +34,27 @@ type CallOf<Op extends Call['op']> = Extract<Call, { op: Op }>
 
 const ask = (call: CallOf<'http'>): Promise<unknown> =>
   new Promise((resolve, reject) => {
-    const { address: host, port, source, path, headers, timeoutMs } = call
-    const request = http.request({ host, port, path, headers, agent: false, ...(source && { localAddress: source }) })
+    const { address: host, port, source, sourcePort, path, headers, timeoutMs } = call
+    const from = { ...(source && { localAddress: source }), ...(sourcePort > 0 && { localPort: sourcePort }) }
+    // A port that is used again must be free at once: its connection is kept, and then ended by a reset.
+    const agent = sourcePort > 0 && new http.Agent({ keepAlive: true })
+    const request = http.request({ host, port, path, headers, agent, ...from })
     const deadline = setTimeout(() => request.destroy(timedOut()), timeoutMs)
     request.on('error', reject)
     request.on('close', () => clearTimeout(deadline))
     request.on('response', (response) => {
       let body = ''
+      const { socket } = response
       response.setEncoding('utf8')
       response.on('data', (part: string) => {
         body += part
       })
       response.on('error', reject)
-      response.on('end', () => resolve({ status: response.statusCode, body }))
+      response.on('end', () => {
+        const answered = () => resolve({ status: response.statusCode, body })
+        if (sourcePort === 0 || socket.destroyed) answered()
+        else socket.once('close', answered).resetAndDestroy()
+      })
     })
     request.end()
   })

@@ -90,7 +90,7 @@ export class Caller implements AsyncDisposable {
     return new Caller(child)
   }
 
-  /** Makes one HTTP request on a connection of its own. */
+  /** Makes one HTTP request on a connection of its own, which ends by a reset if it has a source port. */
   async http(
     address: string,
     port = 80,
@@ -100,7 +100,7 @@ export class Caller implements AsyncDisposable {
     return this.#call({
       op: 'http',
       path,
-      headers: { connection: 'close', ...headers },
+      headers: { connection: options.sourcePort === undefined ? 'close' : 'keep-alive', ...headers },
       ...target(address, port, options),
     })
   }
