@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Arrangement } from '../testing/arrangement.ts'
 import { joinPods, podAddress } from '../testing/domain/node-pods.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../testing/entries.ts'
+import { bindAsIpvs } from '../testing/ipvs-addresses.ts'
 import { LabNode } from '../testing/lab-node.ts'
 import type { Peer } from '../testing/peer-client.ts'
 
@@ -139,6 +140,37 @@ describe('beside a kube-proxy', () => {
     await balanceAt(TAKEN, 'pod1')
     for (const vip of Object.values(TAKEN)) expect(await client.connect(vip, 80, from)).toMatch(/^pod1 /)
   })
+})
+
+it('answers beside a host firewall that forwards nothing but what comes from and goes to its interfaces', async () => {
+  const { instance } = node.config
+  const ours = ['iifname', 'oifname'].map((end) => `${end} { "${instance}u*", "${instance}h*" } accept;`).join(' ')
+  const policy = 'type filter hook forward priority filter; policy drop;'
+  await lab.run('node1', `nft table inet host-firewall { chain forward { ${policy} ${ours} }; }`)
+  try {
+    await balance('pod1')
+    for (const vip of Object.values(VIP)) expect(await client.connect(vip, 80)).toMatch(/^pod1 /)
+  } finally {
+    await lab.run('node1', 'nft delete table inet host-firewall')
+  }
+})
+
+it('beside a kube-proxy in mode ipvs with strictARP, which binds the addresses on every node, they lead to pods', async () => {
+  const addresses = Object.values(VIP)
+  await node.announcer.apply([], signal)
+  await using _here = await bindAsIpvs(lab, 'node1', addresses)
+  await using _there = await bindAsIpvs(lab, 'node2', addresses)
+  // What the node itself would answer, as it has the addresses.
+  const itself = lab.adopt('node1-as-host', lab.namespace('node1'))
+  for (const port of [80, 53]) await itself.serve(port)
+  for (const pod of ['pod1', 'pod2'] as const) {
+    await balance(pod)
+    for (const vip of addresses) {
+      await lab.run('client', `ip neighbour flush to ${vip}`)
+      expect(await client.connect(vip, 80)).toMatch(new RegExp(`^${pod} `))
+      expect(await client.datagram(vip, 53)).toMatch(new RegExp(`^${pod} `))
+    }
+  }
 })
 
 it('probes pods from the domain', async () => {

@@ -13,6 +13,11 @@ export interface AnnouncerLab {
   isFound(announcement: Announcement): Promise<boolean>
   /** Withdraws the announcement behind the announcer's back. */
   meddle(announcement: Announcement): Promise<void>
+  /**
+   * Binds what it announces on the fabric to another interface of the node, as kube-proxy in mode ipvs does, until it is
+   * disposed of. Missing if nobody asks a segment for what it announces.
+   */
+  bindElsewhere?(): Promise<AsyncDisposable>
   /** It knows what an earlier process announced by what it is told alone: the rest stays as it is. */
   readonly keepsStrangers?: true
   /** How often the present announcer changed something on the machine. */
@@ -101,6 +106,17 @@ export function describeAnnouncer(name: string, make: () => Promise<AnnouncerLab
       await expectFound(lab.announcements)
       await apply([first!])
       await expectFound([first!])
+    })
+
+    it('announces what kube-proxy has bound on the node, and that alone makes it known', async (context) => {
+      context.skip(lab.bindElsewhere === undefined, 'it answers nobody who asks for an address')
+      await using _bound = await lab.bindElsewhere?.()
+      await expectFound([])
+      await apply(lab.announcements)
+      await expectFound(lab.announcements)
+      await expectObserved(lab.announcements)
+      await apply([])
+      await expectFound([])
     })
 
     describe('told the difference alone', () => {

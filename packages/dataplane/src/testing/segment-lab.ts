@@ -2,6 +2,7 @@ import type { Announce } from '@spout/model/node-state'
 import type { Announcement } from '../contracts/announcer.ts'
 import type { AnnouncerLab } from './announcer-conformance.ts'
 import type { Arrangement } from './arrangement.ts'
+import { bindAsIpvs } from './ipvs-addresses.ts'
 
 /**
  * The part of an announcer's lab that is the same for all that bind addresses on node1: hosts look for them on the fabric
@@ -11,7 +12,7 @@ import type { Arrangement } from './arrangement.ts'
 export function segmentLab(
   arrangement: Arrangement,
   ways: readonly [Announce, ...Announce[]],
-): Pick<AnnouncerLab, 'announcements' | 'refused' | 'isFound' | 'meddle'> {
+): Pick<AnnouncerLab, 'announcements' | 'refused' | 'isFound' | 'meddle' | 'bindElsewhere'> {
   const addresses = [
     ['fabric', '10.9.0.200'],
     ['fabric', 'fd09::200'],
@@ -32,6 +33,10 @@ export function segmentLab(
         () => true,
         () => false,
       )
+    },
+    bindElsewhere: () => {
+      const ofFabric = addresses.filter(([scope]) => scope === 'fabric').map(([, address]) => address)
+      return bindAsIpvs(arrangement, 'node1', ofFabric)
     },
     meddle: async ({ scope, address }) => {
       const bits = address.includes(':') ? 128 : 32

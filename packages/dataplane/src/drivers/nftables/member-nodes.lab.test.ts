@@ -6,6 +6,7 @@ import { run } from '../../domain/run.ts'
 import { Arrangement } from '../../testing/arrangement.ts'
 import { joinPods, podAddress } from '../../testing/domain/node-pods.ts'
 import { domainEntry, member, pool, service, vip, wanted } from '../../testing/entries.ts'
+import { bindAsIpvs } from '../../testing/ipvs-addresses.ts'
 import { LabNode } from '../../testing/lab-node.ts'
 import type { Peer } from '../../testing/peer-client.ts'
 
@@ -359,6 +360,24 @@ it('a UDP client stays with its pod while that is there, and gets another one wh
   await balance(['pod2'])
   for (const port of ports)
     await waitFor(async () => (await ask(port)) === 'pod2 10.9.0.9', { what: 'the other pod to answer' })
+})
+
+it('beside a kube-proxy in mode ipvs with strictARP, which binds the addresses on every node, pods see the client', async () => {
+  const addresses = Object.values(VIP)
+  await using _first = await bindAsIpvs(lab, 'node1', addresses)
+  await using _second = await bindAsIpvs(lab, 'node2', addresses)
+  await balance(['pod1', 'pod2'])
+  for (const version of VERSIONS) {
+    await leadTo('node1')
+    const flows = await openFlows(version)
+    await leadTo('node2')
+    // A node that asks for the client's hardware address must not do so in the name of the VIP, which would draw its packets.
+    for (const name of NAMES) await lab.run(name, `ip neighbour flush to ${CLIENT[version]}`)
+    expect(await alive(flows, 'after')).toBe(flows.length)
+    const seen = await Promise.all(Array.from({ length: 30 }, () => client.connect(VIP[version], 80)))
+    expect([...new Set(seen)].sort()).toEqual(both(CLIENT[version]))
+    await closeAll(flows)
+  }
 })
 
 it('answers only other nodes in the tunnel', async () => {
