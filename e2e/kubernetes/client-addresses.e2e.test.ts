@@ -1,7 +1,9 @@
-import { documented, waitFor } from '@spout/testkit'
+import { documented, recordFault, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Clients } from '../kept-alive.ts'
 import { type InClusterLab, startInClusterLab } from './in-cluster-lab.ts'
+import { answersByClusterIp, answersToOnePort, OTHER_PROXIES, proxyRules, replaceProxies } from './kube-proxies.ts'
+import { seenClients } from './seen-clients.ts'
 import { startWorkload } from './workloads.ts'
 
 // Spout in the cluster that it serves, with return path node: pods see clients, and connections outlive the node that
@@ -26,25 +28,6 @@ const local = {
   },
 }
 
-/** What the pods of a Service see of one client, and which of them answered. */
-async function seen(name: string, pods: readonly string[]): Promise<ReadonlySet<string>> {
-  const address = await lab.answering(name)
-  const clients = new Set<string>()
-  const answered = new Set<string>()
-  await waitFor(
-    async () => {
-      const answer = await lab.ask(address)
-      if (answer !== null) {
-        clients.add(answer.client.replace('::ffff:', ''))
-        answered.add(answer.pod)
-      }
-      return answered.size === pods.length
-    },
-    { what: `every pod of ${name} to answer` },
-  )
-  return clients
-}
-
 describe('return path node in the cluster', () => {
   it.each(['web', 'web-local'])('pods on every node see the client of Service %s', async (name) => {
     if (name === 'web') {
@@ -55,8 +38,7 @@ describe('return path node in the cluster', () => {
       await lab.apply(documented('kubernetes-in-cluster.md', 'kind: Service'))
       await lab.apply(JSON.stringify(local))
     }
-    const pods = (await lab.cluster.pods('app=web')).map(({ metadata }) => metadata.name)
-    expect(await seen(name, pods)).toEqual(new Set(['203.0.113.10']))
+    expect(await seenClients(lab, name)).toEqual(new Set(['203.0.113.10']))
   })
 
   it('established connections go on when the agent that has the address is replaced, and the address moves', async () => {
@@ -74,5 +56,29 @@ describe('return path node in the cluster', () => {
     expect(await clients.tell()).toMatchObject({ opened: 0, failures: [] })
     await clients.idle()
     expect(await clients.goOn()).toMatchObject({ opened: 0, failures: [] })
+  })
+
+  it.each(OTHER_PROXIES)('so it is, and connections go on, when kube-proxy becomes one of mode %s', async (mode) => {
+    const address = await lab.answering('web')
+    await using clients = new Clients(lab, address)
+    await clients.idle()
+    await clients.goOn()
+    await replaceProxies(lab, mode)
+    await clients.idle()
+    const met = await clients.goOn()
+    expect(met).toMatchObject({ opened: 0, failures: [] })
+    for (const { name } of lab.cluster.nodes)
+      await expect
+        .poll(() => proxyRules(lab, name, address))
+        .toEqual(mode === 'none' ? null : { haveAddress: true, dropInvalid: true })
+    expect(await answersByClusterIp(lab, 'web')).toBe(mode !== 'none')
+
+    for (const name of ['web', 'web-local']) expect(await seenClients(lab, name)).toEqual(new Set(['203.0.113.10']))
+    expect(await answersToOnePort(lab, address)).toBe('10 of 10')
+    recordFault({
+      fault: `in-cluster, return path node: kube-proxy of mode ${mode === 'none' ? 'iptables is removed with its rules' : `nftables becomes one of mode ${mode}`}`,
+      outcome: 'established connections go on, and pods see clients of new ones',
+      figure: `${met.failures.length} of ${met.asked} requests failed, ${met.opened} connections opened anew`,
+    })
   })
 })

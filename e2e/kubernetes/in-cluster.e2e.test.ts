@@ -13,9 +13,11 @@ import {
 } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type InClusterLab, startInClusterLab, WORKERS } from './in-cluster-lab.ts'
+import { answersByClusterIp, answersToOnePort, OTHER_PROXIES, proxyRules, replaceProxies } from './kube-proxies.ts'
 import { withoutFigures } from './page-lines.ts'
 import { askPolitely } from './polite-client.ts'
-import type { BalancedService } from './services.ts'
+import { seenClients } from './seen-clients.ts'
+import { type BalancedService, serviceBody, servicesIn } from './services.ts'
 import { startWorkload } from './workloads.ts'
 
 let lab: InClusterLab
@@ -116,20 +118,11 @@ describe('Spout in the cluster that it serves', () => {
     const address = await lab.answering('web')
     await shows('kubectl get service web')
     expect(address).toBe('198.51.100.16')
-    const names = (await lab.cluster.pods('app=web')).map(({ metadata }) => metadata.name).sort()
-    const seen = new Map<string, string>()
-    await waitFor(
-      async () => {
-        const answer = await lab.ask(address)
-        if (answer !== null) seen.set(answer.pod, answer.client.replace('::ffff:', ''))
-        return [...seen.keys()].sort().join() === names.join()
-      },
-      { what: 'every pod to answer' },
-    )
     // Each sees the node that the packet came through, by that node's address.
+    const seen = await seenClients(lab, 'web')
     const owner = await lab.owner('default/web')
     const gateways = lab.cluster.nodes.map(({ network }) => network.podCidrs[0].replace(/0\/24$/, '1'))
-    for (const client of seen.values()) expect([nodeAddress(owner), ...gateways]).toContain(client)
+    for (const client of seen) expect([nodeAddress(owner), ...gateways]).toContain(client)
     await waitFor(
       async () =>
         (await lab.service('web')).status?.conditions?.some(
@@ -454,6 +447,25 @@ describe('Spout in the cluster that it serves', () => {
     expect([...answered].sort()).toEqual(['address', 'labelled', 'sliced'])
     await lab.kubectl('delete', 'lb', 'all')
     expect(await lab.ask(address)).toBeNull()
+  })
+
+  it.each(OTHER_PROXIES)('beside kube-proxy of mode %s, clients get answers under both policies', async (mode) => {
+    if (mode === 'iptables') {
+      const local = serviceBody('web-local', 'web', { externalTrafficPolicy: 'Local' })
+      await lab.cluster.api.create(servicesIn('default'), local)
+      await lab.answering('web-local')
+    }
+    await replaceProxies(lab, mode)
+    for (const service of ['web', 'web-local']) {
+      const address = await lab.answering(service)
+      for (const worker of WORKERS)
+        await expect
+          .poll(() => proxyRules(lab, worker, address))
+          .toEqual(mode === 'none' ? null : { haveAddress: true, dropInvalid: true })
+      expect(await answersToOnePort(lab, address)).toBe('10 of 10')
+      expect((await seenClients(lab, service)).size).toBeGreaterThan(0)
+    }
+    expect(await answersByClusterIp(lab, 'web')).toBe(mode !== 'none')
   })
 
   it('a node whose power is lost gives its addresses to the other', async () => {

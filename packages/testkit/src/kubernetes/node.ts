@@ -17,6 +17,9 @@ import { conditionOf, type Node } from './objects.ts'
 const KUBELET_PROGRAM = path.join(import.meta.dirname, 'kubelet', 'kubelet-program.ts')
 const PROXY_HEALTH_PORT = 10256
 
+/** What of kube-proxy a node runs. Mode ipvs needs a kernel with IPVS. */
+export type ProxyMode = 'nftables' | 'iptables' | 'none'
+
 export interface NodeSpec {
   readonly name: string
   /** Number of the node in its cluster, from 0. */
@@ -146,11 +149,11 @@ export class KubernetesNode {
     await this.#stop(this.#kubeletName, 'SIGKILL')
   }
 
-  async startProxy(): Promise<void> {
+  async startProxy(mode: Exclude<ProxyMode, 'none'> = 'nftables'): Promise<void> {
     const { lab, controlPlane, programs, proxyFlags } = this.#around
     const argv = [
       ...[programs.controlPlane, 'kube-proxy', `--kubeconfig=${controlPlane.credentials.kubeconfigs.proxy}`],
-      ...['--proxy-mode=nftables', `--hostname-override=${this.name}`, `--cluster-cidr=${POD_CIDRS.join(',')}`],
+      ...[`--proxy-mode=${mode}`, `--hostname-override=${this.name}`, `--cluster-cidr=${POD_CIDRS.join(',')}`],
       // Zeros stop it from changing sysctls of the machine.
       ...['--conntrack-max-per-core=0', '--conntrack-tcp-timeout-established=0'],
       ...['--conntrack-tcp-timeout-close-wait=0', `--healthz-bind-address=0.0.0.0:${PROXY_HEALTH_PORT}`],
@@ -162,6 +165,18 @@ export class KubernetesNode {
   /** Kills kube-proxy; its rules stay in the kernel. */
   async stopProxy(): Promise<void> {
     await this.#stop(this.#proxyName, 'SIGKILL')
+  }
+
+  /** Replaces kube-proxy by one in another mode, or by none. Its rules of the former mode are removed, as it does itself. */
+  async replaceProxy(mode: ProxyMode): Promise<void> {
+    const { lab, programs } = this.#around
+    await this.stopProxy()
+    if (mode === 'none') {
+      await lab.must(this.name, [programs.controlPlane, 'kube-proxy', '--cleanup'])
+      return
+    }
+    await this.startProxy(mode)
+    await this.untilReady()
   }
 
   /** Waits until the API server reports the node ready and kube-proxy has its rules in place. */

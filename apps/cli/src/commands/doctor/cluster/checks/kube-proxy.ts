@@ -12,7 +12,7 @@ const FINDINGS = {
   KubeProxyUnseen: {
     level: 'notice',
     what: 'no kube-proxy is seen: something replaces it, or it is part of another program',
-    why: 'Replacements of kube-proxy were not tested. One in mode ipvs needs strictARP.',
+    why: 'Services of Spout need none, but its pods need their cluster IPs. One in mode ipvs needs strictARP.',
     fix: 'look at its settings',
   },
 } as const satisfies Catalogue
