@@ -3,15 +3,14 @@
  * load balancers, without traffic, health checks or changes.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { programOf } from '@spout/testkit'
+import { agentCpu } from './bed/agent-cpu.ts'
 import { Filler } from './bed/fill.ts'
-import { cpuSeconds, descendants, ownCpuSeconds, untilIdle } from './bed/processes.ts'
+import { cpuSeconds, untilIdle } from './bed/processes.ts'
 import { withSpout } from './bed/spout-bed.ts'
 import { benchOptions, printRow } from './row.ts'
 
 const GOAL_PERCENT = 1
 const NODE = 'node1'
-const HELPER = 'spout-helper'
 const options = benchOptions()
 const LOAD_BALANCERS = options.quick ? 200 : 1000
 /** Covers several of everything that runs by a timer. */
@@ -27,17 +26,7 @@ await withSpout({ nodes: [NODE], members: false }, async (bed) => {
   }
   const [controlPlane, agent] = [pidOf('control-plane'), pidOf(`agent-${NODE}`)]
   /** Processor time since the start, in seconds. */
-  const spent = () => {
-    const children = descendants(agent)
-    const helper = children.find((pid) => programOf(pid) === HELPER)
-    if (helper === undefined) throw new Error(`the agent has no ${HELPER}`)
-    const daemons = children.filter((pid) => pid !== helper).reduce((sum, pid) => sum + ownCpuSeconds(pid), 0)
-    const ofHelper = ownCpuSeconds(helper)
-    return {
-      ...{ controlPlane: cpuSeconds(controlPlane), agent: ownCpuSeconds(agent) + ofHelper },
-      ...{ helper: ofHelper, daemons },
-    }
-  }
+  const spent = () => ({ controlPlane: cpuSeconds(controlPlane), ...agentCpu(agent) })
   const filler = await Filler.create(bed)
   await filler.fillTo(LOAD_BALANCERS)
   await untilIdle(() => cpuSeconds(controlPlane) + cpuSeconds(agent))

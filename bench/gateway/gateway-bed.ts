@@ -7,7 +7,7 @@ import { createGateway, GATEWAYS, OURS, type ShownGateway } from './objects.ts'
 
 /** The port of HTTP listeners: the peer, which runs as a process of a host, moves those below 1024, and has 8080 itself. */
 export const PORT = 8088
-const NODE = 'node1'
+export const NODE = 'node1'
 const MEMBER = 'tenant-a-member1'
 
 /** One of the two whose Gateways are measured. */
