@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Endpoints } from '@spout/client/endpoints'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listOf } from './lookup.ts'
 import { domain } from './resources/domains.ts'
@@ -24,7 +25,7 @@ test.each([
   [addressPool, ''],
 ])('names are looked for in the project, if projects own the objects: $noun', async ({ path }, query) => {
   asked = []
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  await listOf({ endpoint, token: 't', projectId: 'p' }, path)
+  const endpoints = new Endpoints([`http://127.0.0.1:${(server.address() as AddressInfo).port}`])
+  await listOf({ endpoints, token: 't', projectId: 'p' }, path)
   expect(asked).toEqual([`/api/v1${path}${query}`])
 })

@@ -62,7 +62,10 @@ export function buildProgram(context: CommandContext): Command {
   const program = new Command('spout')
     .description('load balancers for clouds that have none')
     .version(VERSION, '--version', 'output the version number')
-    .addHelpText('after', '\nSPOUT_ENDPOINT is the address of the control plane, SPOUT_TOKEN your token.')
+    .addHelpText(
+      'after',
+      '\nSPOUT_ENDPOINT is the address of the control plane, or of several, separated by commas; SPOUT_TOKEN is your token.',
+    )
     .showSuggestionAfterError()
     .exitOverride()
   for (const [resource, noun] of NOUNS) addNoun(program, resource, noun, context)

@@ -1,8 +1,21 @@
+import { parseEndpoints } from '@spout/client/endpoints'
 import { AUTOSCALER_TAINT } from '@spout/kube'
 import { isLoopback } from '@spout/runtime/loopback'
 import { z } from 'zod'
 
 const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
+
+/** URLs as one text, separated by commas, or as a list. */
+const endpoints = z
+  .union([z.string(), z.array(z.string())], { error: 'is neither a URL nor a list of URLs' })
+  .transform((given, context) => {
+    try {
+      return parseEndpoints(given)
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message })
+      return z.NEVER
+    }
+  })
 
 /** One of three ways to log in. */
 const credential = {
@@ -57,10 +70,8 @@ export const connectorConfig = z.strictObject({
    * administrator's.
    */
   spout: section({
-    endpoint: z
-      .string()
-      .regex(/^https?:\/\/[^\s/]+$/, 'is not a URL like https://spout.example.org:9130')
-      .default('http://127.0.0.1:9130'),
+    /** Or those of the installation's control planes: the one that answered last is asked, and else the next. */
+    endpoint: endpoints.prefault('http://127.0.0.1:9130'),
     ...credential,
   }).prefault({}),
   /**

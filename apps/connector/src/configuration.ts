@@ -1,3 +1,4 @@
+import { Endpoints } from '@spout/client/endpoints'
 import { sessionsOf } from '@spout/connector'
 import { KubernetesConfiguration } from '@spout/intent-kubernetes-config'
 import { Lifecycle, type Logger, systemClock } from '@spout/runtime'
@@ -26,7 +27,7 @@ export async function startConfiguration(
   const events = eventsOf('configuration', transport, log)
   const configuration = new KubernetesConfiguration({
     transport,
-    sessions: sessionsOf(config.spout.endpoint, config.spout, 'spout', clock),
+    sessions: sessionsOf(new Endpoints(config.spout.endpoint), config.spout, 'spout', clock),
     cluster: config.kubernetes.clusterName,
     project: config.configuration.project,
     nodes: follow ? nodes : null,

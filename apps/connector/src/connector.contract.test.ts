@@ -16,6 +16,7 @@ import {
   ips,
   openControllerBed,
 } from '../../../packages/intents/service/src/testing/controller-bed.fixture.ts'
+import { countingWay } from './testing/counting-way.fixture.ts'
 
 const GATEWAY_VERSION = 'gateway.networking.k8s.io/v1'
 const GATEWAY_API = `/apis/${GATEWAY_VERSION}`
@@ -134,6 +135,35 @@ describe('the connector as a process', () => {
     expect([ips(after)[0], after.metadata.resourceVersion]).toEqual([address, before.metadata.resourceVersion])
     second.child.kill('SIGTERM')
     expect(await second.ended).toBe(0)
+  })
+
+  test('when the control plane that it asks goes away, it goes on at the next of its URLs', async () => {
+    const [first, second] = await Promise.all(
+      [1, 2].map(() => countingWay('127.0.0.1', Number(new URL(endpoint).port))),
+    )
+    const urls = [first!, second!].map(({ port }) => `http://127.0.0.1:${port}`)
+    try {
+      const running = await start('urls', [`spout.endpoint=${urls.join()}`])
+      await bed.until('it to lead', async () =>
+        (await running.get('/metrics')).text.includes('spout_connector_leader 1'),
+      )
+      await bed.until('both sides read', async () => (await running.get('/readyz')).status === 200)
+      expect(second!.bytes()).toEqual({ up: 0, down: 0 })
+
+      await first![Symbol.asyncDispose]()
+      const one = await bed.create('by-next')
+      await bed.when('by-next', 'an address', (service) => ips(service).length > 0)
+      // That the nodes confirmed it, the connector learns from its watch.
+      bed.confirm(bed.documentOf(one)!)
+      await bed.when('by-next', 'programmed', (service) => condition(service)?.status === 'True')
+      const hasSaid = ({ event, reason }: Readonly<Record<string, unknown>>) =>
+        event === 'control-plane-watch-broke' && String(reason).includes(`${urls[0]} is not available`)
+      await bed.until('it to say so', () => running.lines().some(hasSaid))
+      running.child.kill('SIGTERM')
+      expect(await running.ended).toBe(0)
+    } finally {
+      await second![Symbol.asyncDispose]()
+    }
   })
 
   test('pod routes of the network follow the nodes; an event says why a Service is refused', async () => {

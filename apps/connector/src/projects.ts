@@ -1,3 +1,4 @@
+import { Endpoints } from '@spout/client/endpoints'
 import type { Sessions } from '@spout/client/native-api'
 import { type PodWay, type ProjectRule, sessionsOf } from '@spout/connector'
 import { externalRanges } from '@spout/intent-service'
@@ -22,12 +23,13 @@ export interface ConfiguredProject {
  */
 export function configuredProjects(config: ConnectorConfig, clock: Clock): readonly ConfiguredProject[] {
   const { projects, services, network } = config
+  const endpoints = new Endpoints(config.spout.endpoint)
   const routesOf = (name: string): string | null => (services.mode === 'direct' && name !== '' ? name : null)
   if (projects.length === 0)
     return [
       {
         rule: null,
-        sessions: sessionsOf(config.spout.endpoint, config.spout, 'spout', clock),
+        sessions: sessionsOf(endpoints, config.spout, 'spout', clock),
         addressPools: services.addressPools,
         routesOfNetwork: routesOf(network.name),
         podWay: network,
@@ -50,7 +52,7 @@ export function configuredProjects(config: ConnectorConfig, clock: Clock): reado
       throw new ConfigError(`${field}: has neither namespaces nor namespaceLabels, nor is it the default`)
     return {
       rule,
-      sessions: sessionsOf(config.spout.endpoint, project, field, clock),
+      sessions: sessionsOf(endpoints, project, field, clock),
       addressPools: project.addressPools.length > 0 ? project.addressPools : services.addressPools,
       routesOfNetwork: routesOf(project.network || network.name),
       podWay: {

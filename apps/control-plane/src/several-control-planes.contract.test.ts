@@ -5,6 +5,8 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NodeAgent } from '@spout/agent'
 import { RecordedAnnouncer, RecordedDomains, RecordedDriver, RecordedGroup, RecordedNode } from '@spout/agent/testing'
+import { Endpoints, NativeApi } from '@spout/client'
+import { keepWatching } from '@spout/client/keep-watching'
 import { silentLogger, systemClock } from '@spout/runtime'
 import { loadConfig } from '@spout/runtime/config'
 import { VERSION } from '@spout/runtime/version'
@@ -13,6 +15,7 @@ import { PostgresServer } from '@spout/testkit/postgres-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { NodeIdentity } from '../../agent/src/identity.ts'
 import { readInstalled } from '../../cli/src/commands/upgrade/installed.ts'
+import { spoutAs } from '../../cli/src/testing/installed-spout.ts'
 import { controlPlaneConfig } from './config.ts'
 import { servedCertificates } from './doctor/checks/served-certificates.ts'
 import { checkPeers } from './peers.ts'
@@ -161,6 +164,35 @@ function startWriting(through: readonly Plane[], prefix: string) {
   return { accepted, stop }
 }
 
+/** Follows projects as a connector follows what it needs: of these control planes it asks the first that answers. */
+function startFollowing(through: readonly Plane[]) {
+  const endpoints = new Endpoints(through.map(({ process }) => process.address))
+  const client = new NativeApi({ session: async () => ({ endpoints, token }), forget: () => {} })
+  const seen = new Set<string>()
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const watch = async (resetPauses: () => void) => {
+    for await (const line of client.watch<{ readonly name: string }>('/projects', signal)) {
+      resetPauses()
+      if (line.type === 'ADDED' || line.type === 'MODIFIED') seen.add(line.object.name)
+    }
+  }
+  const following = keepWatching(watch, { path: '/projects', meanwhile: 'nothing', clock: systemClock, log, signal })
+  const stop = async () => {
+    stopping.abort()
+    await following
+  }
+  return { seen, stop }
+}
+
+/** The `spout` command, as somebody runs it who names these control planes in this order. */
+async function spout(through: readonly Plane[], ...words: readonly string[]): Promise<string> {
+  const endpoint = through.map(({ process }) => process.address).join()
+  const { code, stdout, stderr } = await spoutAs({ endpoint }, token, words)
+  if (code !== 0) throw new Error(stderr)
+  return stdout
+}
+
 test('any of them answers, and shows at once what was written through another; each says what it is', async () => {
   let leader = planes[0]!
   await waitFor(
@@ -186,7 +218,8 @@ test('any of them answers, and shows at once what was written through another; e
 
 test('each says its own version, and one that it leads', async () => {
   const [endpoint = '', ...rest] = planes.map(({ process }) => process.address)
-  const { controlPlanes } = await patiently(() => readInstalled({ endpoint, token }, rest))
+  const session = { endpoints: new Endpoints([endpoint]), token }
+  const { controlPlanes } = await patiently(() => readInstalled(session, rest))
   expect(controlPlanes.map(({ version }) => version)).toEqual([VERSION, VERSION, VERSION])
   expect(controlPlanes.filter(({ leads }) => leads)).toHaveLength(1)
 })
@@ -243,8 +276,11 @@ test('kill -9 of the leader: another leads, what was acknowledged is there, watc
     () => 'broken',
   )
 
+  const everyPlane = [leader, ...living]
+  const follower = startFollowing(everyPlane)
   const { accepted, stop } = startWriting(living, 'killed')
   await expect.poll(() => accepted.length).toBeGreaterThan(5)
+  await expect.poll(() => accepted.some(({ name }) => follower.seen.has(name))).toBe(true)
   await leader.process.kill()
   const killedMs = performance.now()
   const isAfter = ({ atMs }: { readonly atMs: number }) => atMs > killedMs
@@ -255,6 +291,16 @@ test('kill -9 of the leader: another leads, what was acknowledged is there, watc
   const after = await leaderOf(planes)
   for (const plane of planes)
     expect(await names(plane)).toEqual(expect.arrayContaining(accepted.map(({ name }) => name)))
+
+  // Whoever names several goes on, though the first of them is gone, and finds what was written through another.
+  expect((await patiently(() => spout(everyPlane, 'project', 'list', '-o', 'name'))).split('\n')).toEqual(
+    expect.arrayContaining(accepted.map(({ name }) => name)),
+  )
+  let tries = 0
+  const byCommand = await patiently(() => spout(everyPlane, 'project', 'create', `by-command-${tries++}`, '-o', 'name'))
+  const written = [...accepted.map(({ name }) => name), byCommand.trim()]
+  await expect.poll(() => written.filter((name) => !follower.seen.has(name)), { timeout: LONG_MS }).toEqual([])
+  await follower.stop()
 
   expect(await ended).toMatch(/ended|broken/)
   const again = await watchedAt(revision)
@@ -270,7 +316,7 @@ test('kill -9 of the leader: another leads, what was acknowledged is there, watc
   const gapMs = Math.max(...times.slice(1).map((atMs, n) => atMs - times[n]!))
   recordFault({
     fault: 'kill -9 of the leading one of three control planes on PostgreSQL',
-    outcome: `another leads; of ${accepted.length} acknowledged writes none is missing, and nothing moved on the node`,
+    outcome: `another leads; of ${accepted.length} acknowledged writes none is missing, nothing moved on the node, and clients that name several URLs went on`,
     figure: `no write accepted for ${(gapMs / 1000).toFixed(2)} s`,
   })
   expect(after).not.toBe(leader)

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Endpoints } from './endpoints.ts'
 import { NativeApi } from './native-api.ts'
 
 /** Takes connections, reads, and says the given text and no more. */
@@ -24,7 +25,7 @@ test.each([
   ['not to the end', 1],
 ])('a call that is answered %s is given up, as something that may work later', async (_, at) => {
   const { port } = servers[at]!.address() as AddressInfo
-  const session = { endpoint: `http://127.0.0.1:${port}`, token: 't' }
+  const session = { endpoints: new Endpoints([`http://127.0.0.1:${port}`]), token: 't' }
   const api = new NativeApi({ session: async () => session, forget: () => {} }, 100)
   const error = await api.call('GET', '/networks').then(
     () => null,

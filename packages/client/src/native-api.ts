@@ -50,6 +50,8 @@ export interface ChangedLine {
  * repeat its bytes only two minutes after the network is back. Long polls wait for 30 s at most.
  */
 const LONGEST_CALL_MS = 60_000
+/** A watch that has nothing to say has a bookmark every 10 s. A machine that went off says nothing, and nobody else does. */
+const LONGEST_SILENCE_MS = 60_000
 
 type ErrorLine = { readonly type: 'ERROR'; readonly error?: { readonly detail?: string } }
 
@@ -60,10 +62,12 @@ type ErrorLine = { readonly type: 'ERROR'; readonly error?: { readonly detail?: 
 export class NativeApi {
   readonly #sessions: Sessions
   readonly #longestCallMs: number
+  readonly #longestSilenceMs: number
 
-  constructor(sessions: Sessions, longestCallMs = LONGEST_CALL_MS) {
+  constructor(sessions: Sessions, longestCallMs = LONGEST_CALL_MS, longestSilenceMs = LONGEST_SILENCE_MS) {
     this.#sessions = sessions
     this.#longestCallMs = longestCallMs
+    this.#longestSilenceMs = longestSilenceMs
   }
 
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
@@ -84,7 +88,8 @@ export class NativeApi {
     try {
       const session = await this.#sessions.session()
       const asked = `${path}?${new URLSearchParams({ watch: '1', ...query })}`
-      for await (const line of watch<WatchLine<Shown> | More | ErrorLine>(session, asked, signal)) {
+      const lines = watch<WatchLine<Shown> | More | ErrorLine>(session, asked, signal, this.#longestSilenceMs)
+      for await (const line of lines) {
         if (line.type === 'ERROR') throw new Error(line.error?.detail ?? 'the watch ended')
         yield line
       }

@@ -24,3 +24,14 @@
 {{- range untilStep 1 (int .Values.controlPlane.replicas) 1 }}{{ $links = append $links (printf "https://control-plane-%d.%s.svc:9131" . $.Release.Namespace) }}{{ end }}
 {{- toJson $links }}
 {{- end }}
+
+{{/* Whom connectors ask. The common Service may lead to a node that is dead until Kubernetes has noticed, so of several each is named. */}}
+{{- define "spout.controlPlane.endpoint" -}}
+{{- if (gt (int .Values.controlPlane.replicas) 1) }}
+{{- $urls := list }}
+{{- range until (int .Values.controlPlane.replicas) }}{{ $urls = append $urls (printf "https://control-plane-%d.%s.svc:9130" . $.Release.Namespace) }}{{ end }}
+{{- toJson $urls }}
+{{- else }}
+{{- printf "https://control-plane.%s.svc:9130" .Release.Namespace }}
+{{- end }}
+{{- end }}

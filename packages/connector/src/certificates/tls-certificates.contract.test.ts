@@ -1,3 +1,4 @@
+import { Endpoints } from '@spout/client/endpoints'
 import { Transport } from '@spout/kube'
 import { Secret, silentLogger, systemClock } from '@spout/runtime'
 import { KubernetesCluster, Lab, LONGEST_BUILD_MS, waitFor } from '@spout/testkit'
@@ -85,7 +86,10 @@ beforeAll(async () => {
   const endpoint = await spout.app.listen({ host: '127.0.0.1', port: 0 })
   projectId = (await spout.admission.createProject({ name: 'tenant', description: '' })).id
   const { token } = await spout.login('connector', projectId, 'balancer')
-  service = new NativeCertificates({ session: async () => ({ endpoint, token }), forget: () => {} })
+  service = new NativeCertificates({
+    session: async () => ({ endpoints: new Endpoints([endpoint]), token }),
+    forget: () => {},
+  })
   made = () =>
     new TlsCertificates({
       ...{ transport, service, cluster: 'test', clock: systemClock, log: silentLogger() },

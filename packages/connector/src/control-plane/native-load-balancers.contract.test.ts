@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Endpoints } from '@spout/client/endpoints'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../../../server/src/test-bed.ts'
 import { loadBalancerIds } from '../addresses/ids.ts'
@@ -15,7 +16,10 @@ beforeAll(async () => {
   const endpoint = await bed.app.listen({ host: '127.0.0.1', port: 0 })
   projectId = (await bed.admission.createProject({ name: 'tenant', description: '' })).id
   const { token } = await bed.login('connector', projectId, 'balancer')
-  native = new NativeLoadBalancers({ session: async () => ({ endpoint, token }), forget: () => {} })
+  native = new NativeLoadBalancers({
+    session: async () => ({ endpoints: new Endpoints([endpoint]), token }),
+    forget: () => {},
+  })
 })
 afterAll(() => bed.close())
 

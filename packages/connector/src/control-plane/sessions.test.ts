@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { call } from '@spout/client'
+import { call, Endpoints } from '@spout/client'
 import { systemClock } from '@spout/runtime'
 import { ConfigError } from '@spout/runtime/config'
 import { FakeClock } from '@spout/runtime/fake-clock'
@@ -30,14 +30,14 @@ const NONE: CredentialSettings = {
   serviceAccountTokenFile: '',
 }
 const source = (credential: Partial<CredentialSettings>, clock = systemClock) =>
-  sessionsOf(endpoint, { ...NONE, ...credential }, 'spout', clock)
+  sessionsOf(new Endpoints([endpoint]), { ...NONE, ...credential }, 'spout', clock)
 
 test('a token file is read again when it changes, checked once a second, and at once when its token is refused', async () => {
   const file = path.join(directory, 'token')
   writeFileSync(file, 'one\n')
   const clock = new FakeClock()
   const sessions = source({ tokenFile: file }, clock)
-  expect(await sessions.session()).toMatchObject({ endpoint, token: 'one' })
+  expect(await sessions.session()).toMatchObject({ endpoints: { urls: [endpoint] }, token: 'one' })
   writeFileSync(file, 'two\n')
   utimesSync(file, new Date(), new Date(Date.now() + 5000))
   expect((await sessions.session()).token).toBe('one')

@@ -1,3 +1,4 @@
+import { Endpoints } from '@spout/client/endpoints'
 import {
   BackendServices,
   type LoadBalancerService,
@@ -45,7 +46,7 @@ export async function openClusterBed(cidrs: readonly string[] = ['10.128.0.0/16'
   /** Sessions with the role `balancer` in one project. */
   const sessionsOf = async (projectId: string, user = 'connector') => {
     const { token } = await spout.login(user, projectId, 'balancer')
-    return { session: async () => ({ endpoint, token }), forget: () => {} }
+    return { session: async () => ({ endpoints: new Endpoints([endpoint]), token }), forget: () => {} }
   }
   await pool('public', '198.51.100.0/24', '198.51.100.10', '198.51.100.200')
   const network = await createNetwork(project.id, 'physnet1', cidrs)

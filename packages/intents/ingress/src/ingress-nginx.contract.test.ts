@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { Endpoints } from '@spout/client/endpoints'
 import { NativeLoadBalancers } from '@spout/connector'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../../../server/src/test-bed.ts'
@@ -16,7 +17,10 @@ beforeAll(async () => {
   const endpoint = await bed.app.listen({ host: '127.0.0.1', port: 0 })
   const { id: projectId } = await bed.admission.createProject({ name: 'tenant', description: '' })
   const { token } = await bed.login('connector', projectId, 'balancer')
-  native = new NativeLoadBalancers({ session: async () => ({ endpoint, token }), forget: () => {} })
+  native = new NativeLoadBalancers({
+    session: async () => ({ endpoints: new Endpoints([endpoint]), token }),
+    forget: () => {},
+  })
   const pool = await bed.admission.createAddressPool({
     ...{ name: 'public', description: '', cidr: '198.51.100.0/24', gatewayIp: null, projectIds: null },
     ranges: [{ first: '198.51.100.10', last: '198.51.100.20' }],

@@ -1,3 +1,4 @@
+import { Endpoints } from '@spout/client/endpoints'
 import { NativeLoadBalancers } from '@spout/connector'
 import { ENDPOINT_SLICES, NODES, SERVICES, type Service, Transport } from '@spout/kube'
 import { silentLogger, systemClock } from '@spout/runtime'
@@ -51,7 +52,8 @@ afterEach(async () => {
 })
 
 async function start() {
-  const native = new NativeLoadBalancers({ session: async () => ({ endpoint: endpointUrl, token }), forget: () => {} })
+  const endpoints = new Endpoints([endpointUrl])
+  const native = new NativeLoadBalancers({ session: async () => ({ endpoints, token }), forget: () => {} })
   const transport = new Transport({ access: kubernetes.access })
   const common = { clock: systemClock, log: silentLogger() }
   const className = 'spout.dev/load-balancer'

@@ -5,6 +5,7 @@ import { ensureHelm, KubernetesCluster, Lab, LONGEST_BUILD_MS, must, run, waitFo
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { agentConfig } from '../../../../apps/agent/src/config.ts'
+import { connectorConfig } from '../../../../apps/connector/src/config.ts'
 import { controlPlaneConfig } from '../../../../apps/control-plane/src/config.ts'
 import { CONTROL_PLANE_HOST } from '../in-cluster/names.ts'
 import type { KubernetesObject } from '../in-cluster/pod.ts'
@@ -78,13 +79,15 @@ describe('helm template', () => {
     })
   })
 
-  it('with several control planes each has a name that stays, and the agents know all', async () => {
+  it('with several control planes each has a name that stays, and agents and connectors know all', async () => {
     const found = byKey(await rendered('--set', 'store.kind=cluster,controlPlane.replicas=3'))
     const text = (program: string) => parse(found.get(`ConfigMap spout/${program}`)?.data?.[`${program}.yaml`] ?? '')
     const hosts = [0, 1, 2].map((number) => `control-plane-${number}.spout.svc`)
     const links = hosts.map((host) => `https://${host}:9131`)
     const { server } = agentConfig.parse(text('agent'))
     expect([server.url, ...server.others]).toEqual(links)
+    for (const program of ['connector', 'configuration'])
+      expect(connectorConfig.parse(text(program)).spout.endpoint).toEqual(hosts.map((host) => `https://${host}:9130`))
     const { agentLink, peers } = controlPlaneConfig.parse(text('control-plane'))
     expect(agentLink.names).toEqual(expect.arrayContaining([...hosts, CONTROL_PLANE_HOST]))
     expect(peers).toEqual({ url: '', host: '::', port: 9133 })
@@ -113,6 +116,7 @@ describe('helm template', () => {
       expect(found.get(`Service spout/control-plane-${number}`)?.spec).toMatchObject({
         selector: { 'statefulset.kubernetes.io/pod-name': `control-plane-${number}` },
         publishNotReadyAddresses: true,
+        ports: [{ port: 9130 }, { port: 9131 }, { port: 9133 }],
       })
     expect(found.get('PodDisruptionBudget spout/control-plane')?.spec).toMatchObject({ maxUnavailable: 1 })
   })

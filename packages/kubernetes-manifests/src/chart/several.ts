@@ -1,10 +1,18 @@
-import { CONTROL_PLANE, LINK_PORT, labels, PEERS_PORT } from '../in-cluster/names.ts'
+import {
+  API_PORT,
+  CONFIGURATION,
+  CONNECTOR,
+  CONTROL_PLANE,
+  LINK_PORT,
+  labels,
+  PEERS_PORT,
+} from '../in-cluster/names.ts'
 import { CACHE_VARIABLE } from '../in-cluster/pod.ts'
 import type { Filling } from './holes.ts'
 
 /**
- * Several control planes: pods with names that stay, and a Service for each, which is how the others and the agents
- * reach it. One that is alone is a Deployment, as in `spout.yaml`.
+ * Several control planes: pods with names that stay, and a Service for each, which is how the others, the agents and the
+ * connectors reach it. One that is alone is a Deployment, as in `spout.yaml`.
  */
 
 const COUNT = '(int .Values.controlPlane.replicas)'
@@ -71,6 +79,11 @@ export const SEVERAL_FILLINGS: readonly Filling[] = [
     put: '{{ include "spout.controlPlane.links" . }}',
     unlessEmpty: SEVERAL,
   },
+  ...[CONNECTOR, CONFIGURATION].map((program) => ({
+    object: `ConfigMap/${program}`,
+    at: ['data', `${program}.yaml`, 'spout', 'endpoint'],
+    put: '{{ include "spout.controlPlane.endpoint" . }}',
+  })),
 ]
 
 /** Named templates, which print JSON. */
@@ -100,6 +113,17 @@ export const SEVERAL_NAMED = `{{/* The variables of a control plane. Of several,
 {{- range untilStep 1 ${COUNT} 1 }}{{ $links = append $links (printf "https://${HOST}:${LINK_PORT}" . $.Release.Namespace) }}{{ end }}
 {{- toJson $links }}
 {{- end }}
+
+{{/* Whom connectors ask. The common Service may lead to a node that is dead until Kubernetes has noticed, so of several each is named. */}}
+{{- define "spout.controlPlane.endpoint" -}}
+{{- if ${SEVERAL} }}
+{{- $urls := list }}
+{{- range until ${COUNT} }}{{ $urls = append $urls (printf "https://${HOST}:${API_PORT}" . $.Release.Namespace) }}{{ end }}
+{{- toJson $urls }}
+{{- else }}
+{{- printf "https://${CONTROL_PLANE}.%s.svc:${API_PORT}" .Release.Namespace }}
+{{- end }}
+{{- end }}
 `
 
 /** What more than one need: a Service for each, and that no drain of nodes takes all. */
@@ -119,6 +143,8 @@ spec:
   # Whoever leads is reached, whatever its probe says.
   publishNotReadyAddresses: true
   ports:
+    - name: api
+      port: ${API_PORT}
     - name: agent-link
       port: ${LINK_PORT}
     - name: peers

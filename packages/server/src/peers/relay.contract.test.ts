@@ -96,7 +96,8 @@ beforeEach(() => {
 
 const ask = async (url: string, init: RequestInit = {}) => {
   const response = await fetch(`http://127.0.0.1:${followerPort}${url}`, init)
-  return { status: response.status, body: JSON.parse(await response.text()) }
+  const attempt = response.headers.get('spout-attempt')
+  return { status: response.status, attempt, body: JSON.parse(await response.text()) }
 }
 
 /** Sends these bytes, and resolves with all that comes until the server closes. */
@@ -149,18 +150,26 @@ test('without a leader that answers, requests are refused and may be tried again
   const refused = await ask('/x', { method: 'POST', body: 'b' })
   expect(refused).toMatchObject({
     status: 503,
+    attempt: 'not-begun',
     body: { code: 'Unavailable', detail: 'The control plane is not available: no control plane leads' },
   })
-  expect(await ask('/healthz')).toEqual({ status: 200, body: 'here' })
+  expect(await ask('/healthz')).toMatchObject({ status: 200, attempt: null, body: 'here' })
   expect(await ask('/healthz/leader')).toMatchObject({ status: 503 })
 
   destination = { at: 'peer', url: `https://127.0.0.1:${await freePort()}` }
-  expect(await ask('/x', { method: 'POST', body: 'b'.repeat(1_000_000) })).toMatchObject({ status: 503 })
+  expect(await ask('/x', { method: 'POST', body: 'b'.repeat(1_000_000) })).toMatchObject({
+    status: 503,
+    attempt: 'not-begun',
+  })
   expect(relay.trouble).toContain('ECONNREFUSED')
 
   destination = { at: 'peer', url: leaderUrl }
   leads = false
-  expect(await ask('/x')).toMatchObject({ status: 503, body: { detail: expect.stringContaining('leads no longer') } })
+  expect(await ask('/x')).toMatchObject({
+    status: 503,
+    attempt: 'not-begun',
+    body: { detail: expect.stringContaining('leads no longer') },
+  })
   leads = true
   expect(await ask('/x')).toMatchObject({ status: 200 })
   expect(relay.trouble).toBeNull()
@@ -186,13 +195,14 @@ test('when the leader goes away in the middle, the client is told that nobody kn
   relay.close()
   expect(await unanswered).toMatchObject({
     status: 502,
+    attempt: null,
     body: { status: 502, title: 'Bad Gateway', detail: expect.stringContaining('may have carried it out') },
   })
 })
 
 test('who leads answers itself', async () => {
   destination = { at: 'here' }
-  expect(await ask('/x')).toEqual({ status: 200, body: 'here' })
+  expect(await ask('/x')).toMatchObject({ status: 200, body: 'here' })
 })
 
 /** What becomes of a request at the leader's peer server by somebody who shows this certificate. */

@@ -6,7 +6,12 @@ import { problemOf } from '../http/problem.ts'
 /** What a client may do: nothing was done yet, or nobody knows. */
 type Attempt = 'not-begun' | 'unknown'
 
-/** Answers 503, or 502 if the request may have been carried out. Cuts an answer off that has begun. */
+/**
+ * Answers 503, or 502 if the request may have been carried out. Cuts an answer off that has begun.
+ *
+ * A 503 may also come from whoever is between, or from a store that does not know what it has stored. So a header says
+ * that nothing was begun: then clients ask another control plane, also for a change.
+ */
 export function answerUnavailable(response: ServerResponse, reason: string, attempt: Attempt = 'not-begun'): void {
   if (response.headersSent) {
     response.destroy()
@@ -22,6 +27,7 @@ export function answerUnavailable(response: ServerResponse, reason: string, atte
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     'retry-after': '1',
+    ...(attempt === 'not-begun' && { 'spout-attempt': attempt }),
     'x-openstack-request-id': requestId,
   })
   response.end(body)

@@ -1,4 +1,5 @@
 import type { Session } from '@spout/client/api'
+import { Endpoints, parseEndpoints } from '@spout/client/endpoints'
 
 /** The dependencies of every command. */
 export interface CommandContext {
@@ -13,11 +14,19 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** @throws UsageError when the environment lacks the API's address or the token */
+/** @throws UsageError when the environment lacks the API's addresses or the token, or one is no address */
 export function sessionOf({ env }: CommandContext): Session {
-  const { SPOUT_ENDPOINT: endpoint, SPOUT_TOKEN: token } = env
-  if (!endpoint)
+  const { SPOUT_ENDPOINT: given, SPOUT_TOKEN: token } = env
+  if (!given)
     throw new UsageError('SPOUT_ENDPOINT is not set: the base URL of the control plane, such as http://127.0.0.1:9130')
   if (!token) throw new UsageError('SPOUT_TOKEN is not set: a token for your project (POST /api/v1/tokens)')
-  return { endpoint: endpoint.replace(/\/$/, ''), token }
+  return { endpoints: new Endpoints(urlsOf(given)), token }
+}
+
+function urlsOf(given: string): readonly string[] {
+  try {
+    return parseEndpoints(given)
+  } catch (error) {
+    throw new UsageError(`SPOUT_ENDPOINT: ${(error as Error).message}`)
+  }
 }

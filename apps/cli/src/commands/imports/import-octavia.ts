@@ -1,4 +1,4 @@
-import { ApiProblem, call, type Session } from '@spout/client/api'
+import { ApiProblem, answeringEndpoint, call, type Session } from '@spout/client/api'
 import type { OctaviaClient as OctaviaClientType } from '@spout/octavia-client'
 import type { Destination, Inventory, Outcome, Step, Surroundings } from '@spout/octavia-import'
 import { printable } from '@spout/runtime/printable'
@@ -69,9 +69,10 @@ async function importOctavia(names: readonly string[], options: Options, context
   const { LoadBalancerTrial } = await import('@spout/intent-octavia/trial')
   const theirs = await cloudClients(options, context)
   const headers = { 'x-auth-token': session.token }
+  const endpoint = await answeringEndpoint(session)
   const ours = {
-    octavia: new OctaviaClient(`${session.endpoint}/load-balancer`, headers, context.signal),
-    neutron: new NeutronClient(`${session.endpoint}/network`, headers, context.signal),
+    octavia: new OctaviaClient(`${endpoint}/load-balancer`, headers, context.signal),
+    neutron: new NeutronClient(`${endpoint}/network`, headers, context.signal),
   }
   const asked = new Set(names)
   const isAsked = ({ id, name }: Row): boolean => asked.size === 0 || asked.has(String(id)) || asked.has(String(name))

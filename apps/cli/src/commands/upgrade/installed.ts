@@ -1,4 +1,5 @@
 import { ApiProblem, call, callWithHeaders, type Session } from '@spout/client/api'
+import { Endpoints } from '@spout/client/endpoints'
 import type { NodeConnection } from '@spout/model'
 import type { StoreFormat } from '@spout/store'
 
@@ -44,16 +45,19 @@ type ShownControlPlane = Omit<InstalledControlPlane, 'endpoint' | 'version'> & {
 }
 
 /**
- * Asks each control plane, and the first one for the nodes.
- * @param endpoints of further control planes
+ * Asks each control plane for itself, and one of them for the nodes.
+ * @param further URLs of control planes that the session does not name
  * @throws ApiProblem when the token is not an administrator's; SpoutError Unavailable with the endpoint
  */
-export async function readInstalled(session: Session, endpoints: readonly string[]): Promise<Installed> {
+export async function readInstalled(session: Session, further: readonly string[]): Promise<Installed> {
   // First what only administrators may read: others are refused at once.
   const { items } = await call<{ readonly items: readonly ShownNode[] }>(session, 'GET', '/nodes')
-  const asked = [...new Set([session.endpoint, ...endpoints])]
+  const asked = [...new Set([...session.endpoints.urls, ...further])]
   const answers = await Promise.all(
-    asked.map(async (endpoint) => ({ endpoint, shown: await askedOf({ ...session, endpoint }) })),
+    asked.map(async (endpoint) => ({
+      endpoint,
+      shown: await askedOf({ ...session, endpoints: new Endpoints([endpoint]) }),
+    })),
   )
   return {
     controlPlanes: answers.map(({ endpoint, shown }) => ({

@@ -18,7 +18,12 @@ export function addUpgrade(program: Command, context: CommandContext): void {
     .command('upgrade')
     .description("says what an upgrade to this command's version takes, in which order (administrators)")
     .requiredOption('--check', 'only this: programs are upgraded by the tool that installed them')
-    .option('--control-planes <urls>', 'further control planes to ask, comma-separated', urls, [])
+    .option(
+      '--control-planes <urls>',
+      'control planes to ask that SPOUT_ENDPOINT does not name, comma-separated',
+      urls,
+      [],
+    )
     .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json', 'yaml']).default('text'))
     .action(async ({ output, controlPlanes }: Options) => {
       // Loaded only here: other commands start faster without them.

@@ -1,3 +1,4 @@
+import { Endpoints } from '@spout/client/endpoints'
 import { Refused } from '@spout/client/native-api'
 import { KnownLoadBalancers, keyOf, LeftOut, NativeLoadBalancers, uidOf } from '@spout/connector'
 import { silentLogger, systemClock } from '@spout/runtime'
@@ -52,7 +53,10 @@ beforeAll(async () => {
   })
   const subnet = { name: '', description: '', cidr: '10.128.0.0/16', gatewayIp: null, nodeRange: null }
   await admission.addSubnet(network.id, subnet)
-  service = new NativeLoadBalancers({ session: async () => ({ endpoint, token }), forget: () => {} })
+  service = new NativeLoadBalancers({
+    session: async () => ({ endpoints: new Endpoints([endpoint]), token }),
+    forget: () => {},
+  })
   const known = new KnownLoadBalancers({
     ...{ service, cluster: CLUSTER, kind: 'gateway', clock: systemClock, log: silentLogger() },
   })

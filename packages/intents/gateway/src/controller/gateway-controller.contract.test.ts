@@ -1,3 +1,4 @@
+import { Endpoints } from '@spout/client/endpoints'
 import { backendPool, KnownLoadBalancers, NativeLoadBalancers, says } from '@spout/connector'
 import type { EndpointSlice } from '@spout/kube'
 import { silentLogger, systemClock } from '@spout/runtime'
@@ -51,7 +52,10 @@ beforeAll(async () => {
   })
   const subnet = { name: '', description: '', cidr: '10.128.0.0/16', gatewayIp: null, nodeRange: null }
   await admission.addSubnet(network.id, subnet)
-  service = new NativeLoadBalancers({ session: async () => ({ endpoint, token }), forget: () => {} })
+  service = new NativeLoadBalancers({
+    session: async () => ({ endpoints: new Endpoints([endpoint]), token }),
+    forget: () => {},
+  })
   cluster = new MemoryCluster()
   controller = new GatewayController({
     ...{ cluster, service, clock: systemClock, log: silentLogger() },

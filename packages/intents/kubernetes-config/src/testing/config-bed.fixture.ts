@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { Endpoints } from '@spout/client/endpoints'
 import type { Sessions } from '@spout/client/native-api'
 import { CRD_DRAFTS, GROUP, VERSION } from '@spout/custom-resources'
 import {
@@ -90,7 +91,10 @@ export async function openConfigBed() {
   }
   const configToken = await tokenOf('config')
   const token = await spout.adminLogin()
-  const sessions: Sessions = { session: async () => ({ endpoint, token }), forget: () => {} }
+  const sessions: Sessions = {
+    session: async () => ({ endpoints: new Endpoints([endpoint]), token }),
+    forget: () => {},
+  }
   const project = await spout.admission.createProject({ name: 'tenant', description: '' })
   const running = new Set<Running>()
 
