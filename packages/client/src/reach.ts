@@ -17,7 +17,9 @@ export function reach(url: string, signal?: AbortSignal): Promise<void> {
       port: Number(port) || usual,
       ...(signal && { signal }),
     })
-    socket.setTimeout(LONGEST_MS, () => socket.destroy(new Error(`no connection within ${LONGEST_MS / 1000} s`)))
+    // A process that stood still hears of the time before it hears of the connection.
+    const late = () => socket.destroy(new Error(`no connection within ${LONGEST_MS / 1000} s`))
+    socket.setTimeout(LONGEST_MS, () => setImmediate(late))
     socket.once('error', reject)
     socket.once('connect', () => {
       socket.destroy()
