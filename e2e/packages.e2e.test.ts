@@ -143,7 +143,7 @@ test(
     acme = await createTenant(access, ACME)
     await machine.sh('cat > /etc/spout/agent.yaml', {
       input: `server: { url: 'https://localhost:9131' }
-fabric: { interface: fab0 }
+fabric: { interface: '', reaches: 198.51.100.1 }
 segments: { tenant-a: seg-a }
 protectedCidrs: [198.18.0.0/15, 198.51.100.0/28]
 `,
@@ -197,7 +197,7 @@ test(
     await inSync()
     expect([await pidsOf('haproxy'), await pidsOf('spout-mover')]).toEqual([before.haproxy, before.mover])
     // What an administrator wrote is kept.
-    expect(await machine.sh('cat /etc/spout/agent.yaml')).toContain('interface: fab0')
+    expect(await machine.sh('cat /etc/spout/agent.yaml')).toContain('reaches: 198.51.100.1')
   },
   LONG_MS,
 )

@@ -1,4 +1,5 @@
 import { DEFAULT_SHARES } from '@spout/dataplane/network-shares'
+import { endpointIpText } from '@spout/model/scalars'
 import { isLoopback } from '@spout/runtime/loopback'
 import { z } from 'zod'
 import { listenAddress } from './listen-address.ts'
@@ -40,7 +41,9 @@ export const agentConfig = z.strictObject({
   fabric: section({
     /** The interface that faces clients. */
     interface: interfaceName.or(z.literal('')).default('eth0'),
-    /** If the interface is empty: the address that identifies it. */
+    /** If the interface is empty: an address in its network, such as the router's, by which it is found. Absent: none. */
+    reaches: endpointIpText.optional(),
+    /** Without both: the address that identifies it. */
     address: z
       .string()
       .regex(/^[0-9a-fA-F:.]*$/, 'is not an address')
@@ -50,7 +53,12 @@ export const agentConfig = z.strictObject({
       .string()
       .regex(/^[A-Za-z0-9._-]{0,64}$/, 'is not the name of a network namespace')
       .default(''),
-  }).prefault({}),
+  })
+    .refine(({ interface: name, reaches }) => name === '' || reaches === undefined, {
+      path: ['reaches'],
+      error: 'is not used while fabric.interface names the interface: leave that empty',
+    })
+    .prefault({}),
   /** The node's interface for each physical network: `physnet1: eth1`. */
   segments: z.record(z.string().min(1).max(32), interfaceName).default({}),
   /** Physical networks that are reached through the node's own routes, such as the pods of its Kubernetes cluster. */

@@ -149,7 +149,7 @@ describe('helm template', () => {
     const values = [
       'image=registry.example.net/spout:2,imagePullSecrets[0].name=registry',
       'announcer=bgp,localAs=4200000000,managementCidrs={192.0.2.0/24}',
-      'shares.packetsPerProcessor=1000000,agent.nodeSelector.edge=yes',
+      'shares.packetsPerProcessor=1000000,agent.nodeSelector.edge=yes,fabricReaches=198.51.100.1',
       'links[0].cidr=100.64.0.0/20,links[0].router=100.64.0.1,store.volume.storageClassName=fast',
     ]
     const found = byKey(await rendered(...values.flatMap((each) => ['--set', each])))
@@ -162,6 +162,7 @@ describe('helm template', () => {
     })
     expect(settings('connector')).toMatchObject({ network: { routers: ['100.64.0.1'] } })
     expect(settings('agent')).toMatchObject({
+      fabric: { interface: '', reaches: '198.51.100.1' },
       protectedCidrs: ['192.0.2.0/24'],
       shares: { packetsPerProcessor: 1_000_000 },
     })
@@ -221,6 +222,8 @@ const WRONG = [
   ['imge=spout:2', 'imge'],
   ['announcer=ospf', '/announcer'],
   ['announcer=bgp', 'localAs: announcer bgp needs'],
+  ['fabricInterface=eth1,fabricReaches=192.0.2.1', 'fabricReaches: is not used while fabricInterface'],
+  ['fabricReaches=router', '/fabricReaches'],
   ['checks.ownShare=300', 'checks.ownShare: is more than'],
   ['shares.packetsPerProcessor=many', '/shares/packetsPerProcessor'],
   ['agent.tolerations[0].effect=Never', '/agent/tolerations/0/effect'],

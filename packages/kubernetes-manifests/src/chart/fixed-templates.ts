@@ -25,6 +25,9 @@ export const CHECKS = `{{- if and (eq .Values.announcer "bgp") (not .Values.loca
 {{- if and .Values.localAs (ne .Values.announcer "bgp") }}
 {{- fail (printf "localAs: announcer %s has no AS number: leave it at 0, or set announcer to bgp" .Values.announcer) }}
 {{- end }}
+{{- if and .Values.fabricReaches .Values.fabricInterface }}
+{{- fail "fabricReaches: is not used while fabricInterface names the interface: leave one of them empty" }}
+{{- end }}
 {{- if gt (int64 .Values.checks.ownShare) (int64 .Values.checks.mostOfProject) }}
 {{- fail "checks.ownShare: is more than checks.mostOfProject, of which it is a part" }}
 {{- end }}

@@ -100,6 +100,12 @@ export const FILLINGS: readonly Filling[] = [
     put: '{{ int64 .Values.localAs }}',
     unlessEmpty: '.Values.localAs',
   },
+  {
+    object: 'ConfigMap/agent',
+    at: ['data', 'agent.yaml', 'fabric', 'reaches'],
+    put: '{{ toJson .Values.fabricReaches }}',
+    unlessEmpty: '.Values.fabricReaches',
+  },
   { object: 'Deployment/control-plane', at: [...POD, 'volumes', 2], put: '{{ include "spout.store" . }}' },
   {
     object: 'ConfigMap/control-plane',

@@ -67,6 +67,13 @@ const addresses = {
     .regex(/^[A-Za-z0-9._-]{0,15}$/)
     .default('')
     .describe("The nodes' interface that clients come in on. Empty: the one with the node's InternalIP."),
+  fabricReaches: address
+    .or(z.literal(''))
+    .default('')
+    .describe(
+      'In place of fabricInterface: an address in the network of that interface, such as its router, where nodes name their\n' +
+        'interfaces differently.',
+    ),
   managementCidrs: z
     .array(cidr)
     .max(64)

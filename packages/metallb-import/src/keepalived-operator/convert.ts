@@ -20,7 +20,7 @@ const POOL = 'openshift-external-ips'
 const FIELDS: Readonly<Record<string, string>> = {
   interface: 'is a setting of the agents: fabric.interface (fabricInterface of the chart)',
   interfaceFromIP:
-    'no equivalent: name the interface in fabric.interface of the agents; left empty it is the one with the address of the node',
+    'is a setting of the agents: fabric.reaches (fabricReaches of the chart), for an address in the network of the interface itself',
   passwordAuth: 'no equivalent: VRRPv3 has no passwords, and adverts are taken from the nodes of the group alone',
   unicastEnabled: 'always so: adverts go from node to node',
   image: 'no equivalent: one image has all programs',
