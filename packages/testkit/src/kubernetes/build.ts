@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type EnsureOptions, ensureGoBuild, type GoBuild } from './go-build.ts'
+import { chosenMinor, MODULE_FILES, USUAL_MINOR } from './minors.ts'
 
 /** Paths of the programs built from the Go module `testbed/kubernetes`. */
 export interface KubernetesPrograms {
@@ -27,8 +28,8 @@ export const testbedModule = (name: string): Pick<GoBuild, 'sources' | 'cache'> 
 })
 
 /** The version of a module that a `go.mod` requires, such as `v1.36.1`. */
-export function requiredVersion(sources: string, module: string): string {
-  const found = readFileSync(path.join(sources, 'go.mod'), 'utf8')
+export function requiredVersion(sources: string, module: string, moduleFile = 'go.mod'): string {
+  const found = readFileSync(path.join(sources, moduleFile), 'utf8')
     .split('\n')
     .map((line) =>
       line
@@ -38,18 +39,22 @@ export function requiredVersion(sources: string, module: string): string {
     )
     // A tool is named once more, without its version.
     .find(([name, version]) => name === module && version !== undefined)
-  if (found?.[1] === undefined) throw new Error(`${sources}/go.mod: ${module} is not required`)
+  if (found?.[1] === undefined) throw new Error(`${sources}/${moduleFile}: ${module} is not required`)
   return found[1]
 }
 
 function kubernetesBuild(): GoBuild {
-  const { sources, cache } = testbedModule('kubernetes')
-  const version = requiredVersion(sources, 'k8s.io/kubernetes')
+  const chosen = chosenMinor(process.env['SPOUT_KUBERNETES'])
+  const { sources } = testbedModule('kubernetes')
+  const { cache } = testbedModule(chosen === USUAL_MINOR ? 'kubernetes' : `kubernetes-${chosen}`)
+  const moduleFile = MODULE_FILES[chosen]
+  const version = requiredVersion(sources, 'k8s.io/kubernetes', moduleFile)
   const [major = '', minor = ''] = version.slice(1).split('.')
   // Clients refuse a server whose version they cannot parse.
   const values = { gitVersion: version, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' }
   return {
     sources,
+    moduleFile,
     cache,
     packages: ['./...'],
     linkerFlags: Object.entries(values).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`),
@@ -77,7 +82,10 @@ function kubernetesIn(directory: string): KubernetesPrograms {
   return { controlPlane, pod: path.join(directory, 'pod'), kubectl: [controlPlane, 'kubectl'] }
 }
 
-/** Builds the control plane and the pod program if they are missing. @see ensureGoBuild */
+/**
+ * Builds the control plane and the pod program if they are missing, of the minor version that the environment variable
+ * SPOUT_KUBERNETES asks for. @see ensureGoBuild
+ */
 export const ensureKubernetes = async (options?: EnsureOptions): Promise<KubernetesPrograms> =>
   kubernetesIn(await ensureGoBuild(kubernetesBuild(), options))
 

@@ -26,6 +26,19 @@ function moduleOf(name: string, source: string): GoBuild {
 }
 
 const HELLO = 'package main\n\nvar said string\n\nfunc main() { print(said) }\n'
+/** It prints the path of the module that it was built as. */
+const NAMES_ITSELF = `package main
+
+import (
+	"os"
+	"runtime/debug"
+)
+
+func main() {
+	info, _ := debug.ReadBuildInfo()
+	os.Stdout.WriteString(info.Main.Path)
+}
+`
 const say = () => {}
 
 describe('a build of Go programs', { timeout: LONGEST_BUILD_MS }, () => {
@@ -43,6 +56,15 @@ describe('a build of Go programs', { timeout: LONGEST_BUILD_MS }, () => {
   it('is another one when a source changes', () => {
     const before = builtDirectory(moduleOf('changes', HELLO))
     expect(builtDirectory(moduleOf('changes', `${HELLO}\n// changed\n`))).not.toBe(before)
+  })
+
+  it('reads another file in place of go.mod when asked, which makes another build', async () => {
+    const usual = moduleOf('other-file', NAMES_ITSELF)
+    writeFileSync(path.join(usual.sources, 'go-other.mod'), 'module spout.invalid/other\n\ngo 1.26.0\n')
+    const other = { ...usual, moduleFile: 'go-other.mod' }
+    expect(builtDirectory(other)).not.toBe(builtDirectory(usual))
+    const said = async (build: GoBuild) => must([path.join(await ensureGoBuild(build, { say }), 'hello')])
+    expect([await said(usual), await said(other)]).toEqual(['spout.invalid/hello', 'spout.invalid/other'])
   })
 
   it('reports the compiler’s error, and leaves no finished build', async () => {

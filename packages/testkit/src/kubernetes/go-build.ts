@@ -7,6 +7,8 @@ import { run } from '../lab/run.ts'
 export interface GoBuild {
   /** Directory with go.mod, go.sum and the sources. */
   readonly sources: string
+  /** Which file of that directory is read in place of `go.mod`, and its `.sum` in place of `go.sum`; `go.mod` if absent. */
+  readonly moduleFile?: string
   /** Directory for builds of this module: one subdirectory per version of the sources. */
   readonly cache: string
   /** Packages to build, as `go build` takes them. */
@@ -25,6 +27,7 @@ export interface EnsureOptions {
 export interface BuildOrder {
   readonly sources: string
   readonly target: string
+  /** What ends the command line of `go build`: options of this module, then its packages. */
   readonly packages: readonly string[]
   readonly linkerFlags: readonly string[]
 }
@@ -32,12 +35,14 @@ export interface BuildOrder {
 /** Time limit of a build; test hooks that may wait for one need as much. */
 export const LONGEST_BUILD_MS = 45 * 60_000
 
+const USUAL_MODULE_FILE = 'go.mod'
 const BUILD_PROGRAM = path.join(import.meta.dirname, 'build-program.ts')
 
 /** The directory of the programs of exactly these sources, built or not. */
-export function builtDirectory({ sources, cache, packages, linkerFlags }: GoBuild): string {
+export function builtDirectory(build: GoBuild): string {
+  const { sources, moduleFile = USUAL_MODULE_FILE, cache, packages, linkerFlags } = build
   const hash = createHash('sha256').update(JSON.stringify([process.arch, packages, linkerFlags]))
-  for (const file of globSync(['go.mod', 'go.sum', '**/*.go'], { cwd: sources }).toSorted())
+  for (const file of globSync([moduleFile, moduleFile.replace(/mod$/, 'sum'), '**/*.go'], { cwd: sources }).toSorted())
     hash.update(`${file}\n`).update(readFileSync(path.join(sources, file)))
   hash.update(readFileSync(BUILD_PROGRAM))
   return path.join(cache, hash.digest('hex').slice(0, 16))
@@ -56,8 +61,9 @@ export async function ensureGoBuild(build: GoBuild, { say = sayOnStderr }: Ensur
   mkdirSync(build.cache, { recursive: true })
   say(build.announcement)
   const started = performance.now()
-  const { sources, packages, linkerFlags } = build
-  const order: BuildOrder = { sources, target, packages, linkerFlags }
+  const { sources, moduleFile = USUAL_MODULE_FILE, packages, linkerFlags } = build
+  const options = moduleFile === USUAL_MODULE_FILE ? [] : [`-modfile=${moduleFile}`]
+  const order: BuildOrder = { sources, target, packages: [...options, ...packages], linkerFlags }
   // A kernel lock: it is released with the process that holds it, however that ends.
   const argv = ['flock', path.join(build.cache, 'lock'), process.execPath, BUILD_PROGRAM, JSON.stringify(order)]
   const { code, stdout, stderr } = await run(argv, { timeoutMs: LONGEST_BUILD_MS })

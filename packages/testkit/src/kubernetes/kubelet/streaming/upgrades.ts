@@ -37,10 +37,14 @@ export async function serveStreams(
   }
 }
 
-function refuse(socket: Duplex, status: number, why: string): void {
-  const body = `${why}\n`
-  const headers = `content-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`
-  socket.end(`HTTP/1.1 ${status} Refused\r\n${headers}\r\n\r\n${body}`)
+/**
+ * Answers a Status. Kubernetes 1.35 reads any YAML as one, and text that begins like `tty: ` is YAML: it would show no
+ * word of it.
+ */
+function refuse(socket: Duplex, code: number, message: string): void {
+  const body = JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code })
+  const headers = `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`
+  socket.end(`HTTP/1.1 ${code} Refused\r\n${headers}\r\n\r\n${body}`)
 }
 
 const accept = (socket: Duplex, { kind }: StreamRequest): void => {
