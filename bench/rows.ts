@@ -23,6 +23,8 @@ export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   helper: ['helper-nft-bulk-load', 'helper-nft-one-change-p50', 'helper-nft-one-change-p99'],
   'idle-cost': ['idle-cost'],
   'image-size': ['image-size'],
+  'in-cluster': ['in-cluster-throughput', 'in-cluster-connect'],
+  'in-cluster-failover-flows': ['in-cluster-failover-flows'],
   'ingress-tls-rotation': ['ingress-tls-rotation'],
   'install-time': ['install-time'],
   'kube-memory': ['kube-memory'],

@@ -79,6 +79,8 @@ async function plug(fabric: string, port: string, segment: string, namespace: st
 
 /** Name of the switch's end of a node's data link. */
 export const nodePort = (cluster: number, index: number): string => `k${cluster}n${index}-data`
+/** The same of its management link. */
+export const nodeManagementPort = (cluster: number, index: number): string => `k${cluster}n${index}-mgmt`
 
 /** The namespace of a cluster's control plane: only on the management network, with routes to the pods. */
 export async function addControlPlanePlace(
@@ -143,7 +145,7 @@ export interface NodePlace {
 export async function addNodePlace({ fabric, namespace, cluster, index, segment, network }: NodePlace): Promise<void> {
   await addNamespace(namespace, ROUTER_SYSCTLS)
   await plug(fabric, nodePort(cluster, index), segment, namespace, 'data0')
-  await plug(fabric, `k${cluster}n${index}-mgmt`, 'mgmt', namespace, 'mgmt0')
+  await plug(fabric, nodeManagementPort(cluster, index), 'mgmt', namespace, 'mgmt0')
   const [gateway, gateway6] = gateways(segment)
   await ipLines(namespace, [
     `addr add ${network.addresses[0]}/24 dev data0`,

@@ -11,7 +11,15 @@ import { type CertificateFiles, issueCertificate } from './credentials.ts'
 import { KUBELET_PORT, type KubeletConfig, podPlaceName } from './kubelet/config.ts'
 import type { Images } from './kubelet/images.ts'
 import { readPodRecords } from './kubelet/pod-record.ts'
-import { addNodePlace, type NodeNetwork, type NodeSegment, nodeNetwork, nodePort, POD_CIDRS } from './network.ts'
+import {
+  addNodePlace,
+  type NodeNetwork,
+  type NodeSegment,
+  nodeManagementPort,
+  nodeNetwork,
+  nodePort,
+  POD_CIDRS,
+} from './network.ts'
 import { conditionOf, type Node } from './objects.ts'
 
 const KUBELET_PROGRAM = path.join(import.meta.dirname, 'kubelet', 'kubelet-program.ts')
@@ -58,6 +66,17 @@ export class KubernetesNode {
   /** The node's InternalIP addresses, IPv4 first. */
   get addresses(): readonly [string, string] {
     return this.network.addresses
+  }
+
+  /** The switch's ends of its cables; that of its segment first. */
+  get ports(): readonly string[] {
+    const [cluster, { index }] = [this.#clusterOf(this.#around), this.spec]
+    return [nodePort(cluster, index), nodeManagementPort(cluster, index)]
+  }
+
+  /** Its own processes, then those of its pods. */
+  async processes(): Promise<readonly number[]> {
+    return (await Promise.all(this.#namespaces.toReversed().map(pidsIn))).flat()
   }
 
   get #fabric(): string {
