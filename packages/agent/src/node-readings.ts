@@ -37,6 +37,8 @@ export const OBSERVE_EVERY_MS = 2000
 const STATS_EVERY_MS = 5000
 /** How often traffic counters are read, if a pool is watched. */
 const TRAFFIC_EVERY_MS = 250
+/** How soon traffic counters are read after a pool is watched. A node without such pools sleeps meanwhile. */
+const WATCHED_WITHIN_MS = 1000
 
 /** Polls the state of a node and passes it to the reporter. A reading that fails is left out until the next one. */
 export class NodeReadings {
@@ -68,7 +70,8 @@ export class NodeReadings {
   /** Begins to poll traffic, statistics and the use of shares. */
   start(): void {
     const { repeats } = this.#parts
-    repeats.every('traffic', TRAFFIC_EVERY_MS, () => this.#pollTraffic())
+    const trafficPauseMs = () => (this.#parts.health()?.wantsTraffic ? TRAFFIC_EVERY_MS : WATCHED_WITHIN_MS)
+    repeats.every('traffic', trafficPauseMs, () => this.#pollTraffic())
     repeats.every('stats', this.#statsEveryMs, () => this.#pollStats())
     repeats.every('shares', this.#statsEveryMs, () => this.#lookAtShares())
   }

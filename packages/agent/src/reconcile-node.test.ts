@@ -441,38 +441,44 @@ test('a change does not wait for a driver that reads much, which goes on afterwa
   await process.end()
 })
 
-test('a driver that reads much is asked so rarely that it takes half a percent of a core, and at once where something was lost', async () => {
-  const node = new RecordedNode()
-  class Reading extends RecordedDriver {
-    observing = false
-    asked = 0
+test.each([
+  [6, 6_000],
+  [600, 60_000],
+])(
+  'a driver that reads for %i ms is asked again after %i ms, and at once where something was lost',
+  async (costMs, restMs) => {
+    const node = new RecordedNode()
+    class Reading extends RecordedDriver {
+      observing = false
+      asked = 0
 
-    override async observe(): Promise<readonly string[]> {
-      this.asked++
-      process.cpuMs += 60
-      return super.observe()
+      override async observe(): Promise<readonly string[]> {
+        this.asked++
+        process.cpuMs += costMs
+        return super.observe()
+      }
     }
-  }
-  const driver = new Reading(node)
-  const process = new Process(node, driver)
-  await process.state.load()
-  await process.reconciler.adopt()
-  await process.reconciler.idle()
-  const observed = async (observe: () => void) => {
-    driver.asked = 0
-    observe()
+    const driver = new Reading(node)
+    const process = new Process(node, driver)
+    await process.state.load()
+    await process.reconciler.adopt()
     await process.reconciler.idle()
-    return driver.asked
-  }
-  const rested = () => observed(() => process.reconciler.observeRested())
-  expect(await rested()).toBe(0)
-  await process.clock.advance(11_999)
-  expect(await rested()).toBe(0)
-  await process.clock.advance(1)
-  expect(await rested()).toBe(1)
-  expect(await observed(() => process.reconciler.observe())).toBe(1)
-  await process.end()
-})
+    const observed = async (observe: () => void) => {
+      driver.asked = 0
+      observe()
+      await process.reconciler.idle()
+      return driver.asked
+    }
+    const rested = () => observed(() => process.reconciler.observeRested())
+    expect(await rested()).toBe(0)
+    await process.clock.advance(restMs - 1)
+    expect(await rested()).toBe(0)
+    await process.clock.advance(1)
+    expect(await rested()).toBe(1)
+    expect(await observed(() => process.reconciler.observe())).toBe(1)
+    await process.end()
+  },
+)
 
 test('an entry of a newer version is refused, and its previous state stays', async () => {
   const node = new RecordedNode()

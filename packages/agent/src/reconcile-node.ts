@@ -39,7 +39,9 @@ const PASS_KEYS = 512
 /** Time limit of a pass, longer than any regular transaction. What is not done by then fails and is retried. */
 const PASS_DEADLINE_MS = 30_000
 /** Parts that read much take at most this share of a core while nothing changes. */
-const OBSERVED_SHARE = 0.005
+const OBSERVED_SHARE = 0.001
+/** They are asked at least this often. */
+const LONGEST_REST_MS = 60_000
 
 const threadCpuMs = (): number => {
   const { user, system } = process.threadCpuUsage()
@@ -328,7 +330,8 @@ export class NodeReconciler {
     const { aborted } = pressing.signal
     this.#interrupted = aborted ? parts.filter(({ observing = false }: Observable) => observing) : []
     this.#pressing = null
-    if (parts.some(readsMuch)) this.#restedAtMs = clock.monotonicMs() + (cpuMs() - beforeMs) / OBSERVED_SHARE
+    if (parts.some(readsMuch))
+      this.#restedAtMs = clock.monotonicMs() + Math.min((cpuMs() - beforeMs) / OBSERVED_SHARE, LONGEST_REST_MS)
     this.#statuses.lost([...lost].filter(isLoadBalancerKey))
     for (const key of [...withdrawn, ...lost]) this.#dirty.add(key)
   }

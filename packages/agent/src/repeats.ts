@@ -10,15 +10,19 @@ export class Repeats {
     this.#clock = clock
   }
 
-  /** Repeats `work`, first after a pause. @param work must not reject */
-  every(name: string, pauseMs: number, work: () => Promise<void> | void): void {
+  /**
+   * Repeats `work`, first after a pause.
+   * @param pauseMs asked before each pause, if it is a function
+   * @param work must not reject
+   */
+  every(name: string, pauseMs: number | (() => number), work: () => Promise<void> | void): void {
     const turn = async () => {
       await work()
       if (!this.#isClosed) this.every(name, pauseMs, work)
     }
     this.#timers.set(
       name,
-      this.#clock.setTimer(() => void turn(), pauseMs),
+      this.#clock.setTimer(() => void turn(), typeof pauseMs === 'number' ? pauseMs : pauseMs()),
     )
   }
 

@@ -10,7 +10,7 @@ import { SPOUT_TABLE, TUNNEL_TABLE } from './skeleton-text.ts'
  */
 const LISTENERS_AT_ONCE = 128
 /** Reading takes about 5 us per listener, VIP and counter. At most this part of the time is spent on it. */
-const SHARE_OF_TIME = 0.01
+const SHARE_OF_TIME = 0.005
 
 interface Totals {
   readonly opened: number
