@@ -60,6 +60,6 @@ async function untilOnePod(lab: InClusterLab, address: string): Promise<void> {
       for (let n = 0; n < IN_A_ROW; n++) seen.add((await lab.ask(address))?.pod ?? '')
       return seen.size === 1 && !seen.has('')
     },
-    { what: `one pod alone to answer at ${address}`, timeoutMs: 60_000 },
+    { what: `one pod alone to answer at ${address}` },
   )
 }

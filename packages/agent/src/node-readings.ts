@@ -29,7 +29,7 @@ interface Parts {
   readonly requests: RequestFigures
   readonly accessLogs: AccessLogs | null
   /** Null before the agent has loaded its state. */
-  readonly health: () => MemberHealthFeed | null
+  readonly health: () => Pick<MemberHealthFeed, 'wantsTraffic' | 'traffic'> | null
   readonly repeats: Repeats
 }
 

@@ -1,6 +1,6 @@
-import { SpoutError } from '@spout/model/errors'
+import { type Attempt, SpoutError } from '@spout/model/errors'
 import { type ApiProblem, problemOf } from './api-problem.ts'
-import { type Attempt, attemptOfAnswer, attemptOfFailure, failureText, mayAskAnother } from './attempt.ts'
+import { attemptOfAnswer, attemptOfFailure, failureText, mayAskAnother } from './attempt.ts'
 import type { Endpoints } from './endpoints.ts'
 import { reach } from './reach.ts'
 

@@ -1,8 +1,4 @@
-/** What is known of a request without an answer: nothing was done, or it may have been carried out. */
-export type Attempt = 'not-begun' | 'unknown'
-
-/** A control plane that refuses a request before it has begun with it says so in this header. */
-const ATTEMPT_HEADER = 'spout-attempt'
+import { ATTEMPT_HEADER, type Attempt } from '@spout/model/errors'
 
 /** Bad Gateway, Service Unavailable, Gateway Timeout: whoever answers cannot serve now, and another may. */
 const AWAY: ReadonlySet<number> = new Set([502, 503, 504])

@@ -95,6 +95,12 @@ export type ErrorCode = keyof typeof ERRORS
 /** Values of the template's parameters. `field` is a path such as `listeners[0].port`. */
 export type ErrorParams = Readonly<Record<string, string | number>>
 
+/** What became of a request without an answer of its own: nothing was done, or it may have been carried out. */
+export type Attempt = 'not-begun' | 'unknown'
+
+/** A control plane that refuses a request before it has begun with it says `not-begun` in this header. */
+export const ATTEMPT_HEADER = 'spout-attempt'
+
 /** An error of the table. The message names the field and the reason. */
 export class SpoutError extends Error {
   override readonly name = 'SpoutError'

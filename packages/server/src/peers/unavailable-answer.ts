@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { SpoutError } from '@spout/model'
+import { ATTEMPT_HEADER, type Attempt, SpoutError } from '@spout/model'
 import { problemOf } from '../http/problem.ts'
-
-/** What a client may do: nothing was done yet, or nobody knows. */
-type Attempt = 'not-begun' | 'unknown'
 
 /**
  * Answers 503, or 502 if the request may have been carried out. Cuts an answer off that has begun.
@@ -27,7 +24,7 @@ export function answerUnavailable(response: ServerResponse, reason: string, atte
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     'retry-after': '1',
-    ...(attempt === 'not-begun' && { 'spout-attempt': attempt }),
+    ...(attempt === 'not-begun' && { [ATTEMPT_HEADER]: attempt }),
     'x-openstack-request-id': requestId,
   })
   response.end(body)

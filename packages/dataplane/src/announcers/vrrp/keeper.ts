@@ -4,8 +4,8 @@ import { identifyProcess, isRunning, type Log, type ProcessIdentity, Supervisor 
 import type { Daemons } from './daemons.ts'
 
 /**
- * A peer takes over sooner than this, so checking more often would not shorten an outage. On an idle node each check is
- * most of a wake-up, half a millisecond of processor time.
+ * A peer takes over sooner than this, so checking more often would not shorten an outage. Each check wakes the agent up,
+ * and wake-ups are most of what an idle agent costs.
  */
 const LOOK_EVERY_MS = 200
 /** The mover is replaced at a reload and restarts itself. Its last state counts for this long. */
