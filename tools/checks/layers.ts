@@ -28,6 +28,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   'app-agent': 7,
   'app-cli': 7,
   'app-connector': 7,
+  'app-dashboard': 7,
   testkit: 8,
 }
 
@@ -66,7 +67,7 @@ export function layerViolations(root: string): readonly string[] {
     )
     const layer = layerOf(own)
     if (layer === undefined) violations.push(`${manifest}: ${own} has no layer`)
-    for (const file of globSync('**/*.ts', { cwd: directory, exclude: ['node_modules/**'] })) {
+    for (const file of globSync('**/*.{ts,tsx}', { cwd: directory, exclude: ['node_modules/**'] })) {
       if (isTest(`/${file}`)) continue
       for (const imported of importsOf(readFileSync(path.join(directory, file), 'utf8'))) {
         const other = layerOf(imported)

@@ -25,6 +25,7 @@ const KNOWN_TYPES = path.join(ROOT, 'build', 'tsc.tsbuildinfo')
 /** Checks that are not tests. */
 export const STATIC_CHECKS: readonly Check[] = [
   { name: 'types', argv: ['tsc', '-p', ROOT, '--incremental', '--tsBuildInfoFile', KNOWN_TYPES] },
+  { name: 'types of the web page', argv: ['tsc', '-p', path.join(ROOT, 'apps', 'dashboard')] },
   { name: 'lint and format', argv: ['biome', 'check', '--error-on-warnings', ROOT] },
   { name: 'dead code', argv: ['knip', '--no-progress', '--directory', ROOT] },
   { name: 'lock file', argv: ['npm', '--prefix', ROOT, 'ci', '--dry-run', '--ignore-scripts', '--no-audit'] },

@@ -1,0 +1,5 @@
+export const App = () => (
+  <main>
+    <h1>Spout</h1>
+  </main>
+)
