@@ -10,6 +10,7 @@ import { OtherMachines } from './bed/other-machines.ts'
 import { type SpoutBed, withSpout } from './bed/spout-bed.ts'
 import { apiAttacks } from './neighbour/api-attacks.ts'
 import { type Attack, NOBODY } from './neighbour/attack.ts'
+import { floodsOfBystander } from './neighbour/bystander.ts'
 import { checkAttack } from './neighbour/check-attack.ts'
 import { type ProxyMemory, watchProxies } from './neighbour/proxy-memory.ts'
 import { trafficAttacks } from './neighbour/traffic-attacks.ts'
@@ -101,8 +102,9 @@ await withSpout({ nodes: ['node1'], members: false }, async (bed) => {
     http: await loadBalancer(bed, attacker, 'attacked-l7', 'HTTP'),
     https: await createHttps(bed, attacker, await storeCertificates(bed, attacker, await issueNames(lab, 1))),
   }
-  const attacks = [
+  const attacks: readonly Attack[] = [
     NOBODY,
+    ...(await floodsOfBystander(lab, others)),
     ...(await trafficAttacks(lab, others, {
       tcp: targets.tcp.address,
       udp: targets.udp.address,
@@ -126,8 +128,8 @@ await withSpout({ nodes: ['node1'], members: false }, async (bed) => {
 
 for (const plane of ['data', 'floods', 'api'] as const) {
   const of = outcomes.filter(({ attack }) => attack.plane === plane)
-  if (of.every(({ attack }) => attack === NOBODY)) continue
-  const worst = Math.max(...of.filter(({ attack }) => attack !== NOBODY).map((outcome) => outcome.worst))
+  if (of.every(({ attack }) => attack.isControl)) continue
+  const worst = Math.max(...of.filter(({ attack }) => !attack.isControl).map((outcome) => outcome.worst))
   const failed = of.reduce((sum, outcome) => sum + outcome.failed, 0)
   printRow(
     {

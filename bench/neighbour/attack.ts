@@ -3,6 +3,8 @@ export interface Attack {
   readonly name: string
   /** The part of the victim that is measured meanwhile: its traffic (`data`, `floods`), or the API. */
   readonly plane: 'data' | 'floods' | 'api'
+  /** Nothing of it reaches Spout. The row shows what the machine itself does to the victim, and does not count it. */
+  readonly isControl?: true
   /** Resolves once the attack runs. */
   begin(): Promise<Running>
 }
@@ -16,5 +18,6 @@ export interface Running {
 export const NOBODY: Attack = {
   name: 'nobody',
   plane: 'data',
+  isControl: true,
   begin: async () => ({ end: async () => 'no attacker' }),
 }

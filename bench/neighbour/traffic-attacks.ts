@@ -7,20 +7,41 @@ import type { Attack } from './attack.ts'
 /** Attacks end by themselves after this time, whatever happens to the benchmark. */
 const LONGEST_SECONDS = '120'
 
-interface Program {
+/** The sources of a flood are elsewhere on the internet: the router sends answers to them away. */
+const FORGED_SOURCES = '203.0.113.128/25'
+
+/** Floods by `bench/programs/flood.c`: the protocol and the packets of a second. */
+export const FLOODS = { 'syn-flood': ['syn', '100000'], 'million-flows': ['udp', '250000'] } as const
+
+export const floodArgv = (program: string, name: keyof typeof FLOODS, address: string): readonly string[] => [
+  program,
+  FLOODS[name][0],
+  address,
+  '80',
+  FLOODS[name][1],
+  LONGEST_SECONDS,
+]
+
+export const packetsSent = (line: string): string => `${line} packets sent`
+
+export interface Program {
   readonly name: string
   /** A program of `bench/programs`, or one of the machine's by its argument vector. */
   readonly argv: readonly string[]
   /** What it is asked for its last line; absent: the end of its input. */
   readonly ask?: string
   readonly words: (lastLine: string) => string
-  /** Default `data`. */
-  readonly plane?: 'floods'
+  /** Default: `data`. */
+  readonly plane?: 'data' | 'floods'
+  readonly isControl?: true
 }
 
-const attackBy = (lab: Lab, others: OtherMachines, { name, argv, ask, words, plane }: Program): Attack => ({
-  name,
-  plane: plane ?? 'data',
+export const attackBy = (
+  lab: Lab,
+  others: OtherMachines,
+  { name, argv, ask, words, plane = 'data', isControl }: Program,
+): Attack => ({
+  ...{ name, plane, isControl },
   begin: async () => {
     const program = new LineProgram(lab, 'client', [...others.prefix, ...argv])
     return {
@@ -52,6 +73,7 @@ export async function trafficAttacks(
   { tcp, udp, http, https }: Targets,
 ): Promise<readonly Attack[]> {
   const flood = await compile(lab, 'flood')
+  await lab.must('router', ['ip', 'route', 'add', 'blackhole', FORGED_SOURCES])
   const slow = await compile(lab, 'slow-clients')
   const burst = await compile(lab, 'request-burst')
   const http2 = await compile(lab, 'http2-flood')
@@ -60,17 +82,16 @@ export async function trafficAttacks(
     const [frames, closed] = line.split(' ')
     return `${frames} frames sent, ${closed} connections closed by the proxy`
   }
-  const sent = (line: string) => `${line} packets sent`
   return [
     attackBy(lab, others, {
       name: 'syn-flood',
-      argv: [flood, 'syn', tcp, '80', '100000', LONGEST_SECONDS],
-      words: sent,
+      argv: floodArgv(flood, 'syn-flood', tcp),
+      words: packetsSent,
     }),
     attackBy(lab, others, {
       name: 'million-flows',
-      argv: [flood, 'udp', udp, '80', '250000', LONGEST_SECONDS],
-      words: sent,
+      argv: floodArgv(flood, 'million-flows', udp),
+      words: packetsSent,
     }),
     attackBy(lab, others, {
       name: 'requests-50k',

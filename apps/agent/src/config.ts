@@ -163,7 +163,7 @@ export const agentConfig = z.strictObject({
   shares: section({
     /** Packets in a second for each processor of the node. */
     packetsPerProcessor: z.number().int().min(1_000).max(100_000_000).default(DEFAULT_SHARES.packetsPerProcessor),
-    /** New connections per second, for each processor of the node. */
+    /** New connections by TCP per second, for each processor of the node; half as many by UDP and SCTP. */
     newFlowsPerProcessor: z.number().int().min(10).max(10_000_000).default(DEFAULT_SHARES.newFlowsPerProcessor),
     /** The kernel counts no more than 16,000. */
     megabytesPerSecond: z.number().int().min(1).max(16_000).default(DEFAULT_SHARES.megabytesPerSecond),

@@ -141,7 +141,7 @@ const shares = {
       .min(10)
       .max(10_000_000)
       .default(20_000)
-      .describe('New connections in a second, for each processor of the node.'),
+      .describe('New connections by TCP in a second, for each processor of the node; half as many by UDP and SCTP.'),
     megabytesPerSecond: z.number().int().min(1).max(16_000).default(5_000),
   })
     .prefault({})

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 export interface NetworkShares {
   readonly packetsPerSecond: number
   readonly bytesPerSecond: number
-  /** New connections: TCP SYNs, and the first packet of every other tracked flow. */
+  /** New connections by TCP; half as many by other protocols (`newFlowRule`). */
   readonly newFlowsPerSecond: number
 }
 
