@@ -16,6 +16,7 @@ import {
   CertificateAuthority,
   createServer,
   LocalSocket,
+  pageCookie,
   type ServedCertificate,
 } from '@spout/server'
 import type { Store } from '@spout/store'
@@ -91,7 +92,10 @@ export async function startControlPlane(
   const metrics = describeParts({ model, part, leadership, checks, audit, certificate, clock })
   const app = createApiServer(config, { audit, model, metrics, https, limits }, around)
   limits.watch(app.server)
-  mountSurfaces(app, config, { model, part, authenticator, audit, limits, clock, linkPin: authority.pin })
+  mountSurfaces(app, config, {
+    ...{ model, part, authenticator, audit, limits, clock, linkPin: authority.pin },
+    foreign: keystone?.tokens ?? null,
+  })
   if (!isAlone) peers = new Peers({ config, authority, leadership, app, ...around })
   const role = () => (isAlone ? '' : roleOf(leadership))
   const statusServer = createStatusServer(config, { checks, role, metrics })
@@ -219,6 +223,7 @@ const createAuthenticator = (
     ...{ store, view, ...around },
     tokenTtlMs: config.tokens.lifetimeSeconds * 1000,
     tokenBounds: config.tokens,
+    cookie: pageCookie(config.api.tls || config.api.publicUrl.startsWith('https:')),
     ...(home && { serviceAccounts: home.serviceAccounts }),
   })
 

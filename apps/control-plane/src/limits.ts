@@ -81,7 +81,7 @@ export function openLimits(
       })
       const arrivals = new ArrivalTurns(clock, (line) => !isLineOfStranger(line))
       const { clientAddressFrom } = api
-      orderArrivals(server, arrivals, arrivalLine(authenticator.tokens, { trustedProxies, clientAddressFrom }))
+      orderArrivals(server, arrivals, arrivalLine(authenticator, { trustedProxies, clientAddressFrom }))
     },
     close: () => shares.close(),
   }

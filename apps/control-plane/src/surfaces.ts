@@ -9,6 +9,7 @@ import {
   baseUrl,
   certificateOf,
   type createServer,
+  type ForeignTokens,
   healthApi,
   identityApi,
   keyManagerApi,
@@ -36,13 +37,15 @@ export interface SurfaceParts {
   readonly clock: Clock
   /** Pin of the agent link's authority, for enrolling nodes. */
   readonly linkPin: string
+  /** Tokens of a Keystone of its own; null: there is none. */
+  readonly foreign: ForeignTokens | null
 }
 
 /** Mounts every API of the control plane on its server. */
 export function mountSurfaces(
   app: ReturnType<typeof createServer>,
   config: ControlPlaneConfig,
-  { model: { store, view, admission }, part, authenticator, audit, limits, clock, linkPin }: SurfaceParts,
+  { model: { store, view, admission }, part, authenticator, audit, limits, clock, linkPin, foreign }: SurfaceParts,
 ): void {
   const { status, dnsNames, domains } = part
   const authenticate = authenticateBy(authenticator)
@@ -60,6 +63,7 @@ export function mountSurfaces(
     ...{ admission, view, store, status, ownership: status, withdrawals: status.withdrawals },
     ...{ dns: dnsNames, domains, leads: () => part.leads },
     ...{ authenticator, audit, clock, linkPin, networkDefaults, streams: limits.streams, turns: limits.turns },
+    page: { publicUrl, foreign },
   })
   const identity = identityApi({
     ...{ admission, view, authenticator, clock, baseUrl: base, region: 'RegionOne', services: SERVICES },

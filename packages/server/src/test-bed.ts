@@ -28,9 +28,11 @@ import { AuditLog } from './audit/audit-log.ts'
 import { authenticateBy } from './authn/authenticate.ts'
 import { Authenticator } from './authn/authenticator.ts'
 import { bootstrap } from './authn/bootstrap.ts'
+import type { ForeignTokens } from './authn/foreign-session.ts'
 import type { TokenBounds } from './authn/grant-tokens.ts'
 import { LOCAL_ADDRESS } from './authn/login-source.ts'
 import { newUser } from './authn/new-user.ts'
+import type { PageCookie } from './authn/page-cookie.ts'
 import { Passwords } from './authn/password.ts'
 import type { ServiceAccounts } from './authn/service-accounts.ts'
 import { baseUrl } from './http/base-url.ts'
@@ -187,6 +189,8 @@ export async function openTestBed(
     readonly credentialsPerUser?: number
     readonly log?: Logger
     readonly proxies?: ProxyTrust
+    readonly foreign?: ForeignTokens
+    readonly cookie?: PageCookie
   } = {},
 ) {
   const log = limits.log ?? silentLogger()
@@ -200,6 +204,7 @@ export async function openTestBed(
     passwords: PASSWORDS,
     ...(serviceAccounts && { serviceAccounts }),
     ...(limits.tokenBounds && { tokenBounds: limits.tokenBounds }),
+    ...(limits.cookie && { cookie: limits.cookie }),
   })
   const { passwords } = authenticator
   const password = new Secret(ADMIN_PASSWORD)
@@ -233,7 +238,16 @@ export async function openTestBed(
   const plenty = { perSecond: 100_000, burst: 100_000 }
   const shares = new RequestShares({ clock: systemClock, ...plenty })
   const bodies = new BodyBudget({ mostBytes: 64 * 1024 * 1024, mostBytesOfOne: 8 * 1024 * 1024 })
-  const gate = apiGate({ authenticator, shares, bodies, turns, project: plenty, stranger: plenty })
+  const page = { publicUrl: null, foreign: limits.foreign ?? null }
+  const gate = apiGate({
+    authenticator,
+    foreign: page.foreign,
+    shares,
+    bodies,
+    turns,
+    project: plenty,
+    stranger: plenty,
+  })
   const credentialsPerUser = limits.credentialsPerUser ?? 100
   mount(app, identityApi({ ...common, region: 'RegionOne', services: SERVICES, credentialsPerUser }), gate)
   /** Load balancers that the network service waited for, as they were then. */
@@ -247,7 +261,7 @@ export async function openTestBed(
     enabled: true,
     check: (id) => admission.concludeDomainCheck(id, { record: 'absent' }, 0),
   }
-  const parts = { store, status, audit, ownership, withdrawals, streams, networkDefaults, dns, domains }
+  const parts = { store, status, audit, ownership, withdrawals, streams, networkDefaults, dns, domains, page }
   mount(app, nativeApi({ ...common, ...parts, linkPin: 'f'.repeat(32), leads: () => true }), gate)
 
   /** A user with one role in one project, and a token for it. */

@@ -52,6 +52,7 @@ export const ERRORS = {
     'Field {field}: {address} is in none of the networks of this project',
   ),
   Unauthenticated: row('unauthenticated', 'never', 'Authentication is required: {reason}'),
+  SessionEnded: row('unauthenticated', 'never', 'There is no session, or it has ended: log in again'),
   TokenExpired: row('unauthenticated', 'never', 'The token expired at {expiresAt}'),
   Forbidden: row('forbidden', 'never', 'Not allowed: {reason}'),
   NotFound: row('notFound', 'onChange', '{what} {id} not found'),

@@ -11,7 +11,6 @@ import type {
 } from 'fastify'
 import { isAdmin } from '../authn/access.ts'
 import { credentialOf, methodOf } from '../authn/grant.ts'
-import type { Session } from '../authn/issued-tokens.ts'
 import '../authn/request-session.ts'
 import type { AuditNotes } from './audit-notes.ts'
 import { notesOf } from './audit-notes.ts'
@@ -105,7 +104,7 @@ function recordsOf(
   const { url = '' } = request.routeOptions
   const status = reply.statusCode
   const { tokenSession: session } = request
-  const caller = callerOf(session, notes)
+  const caller = callerOf(request, notes)
   const path = notes.object ?? null
   const base = {
     time: clock.now().toISOString(),
@@ -133,7 +132,7 @@ function recordsOf(
 const isLogin = ({ routeOptions: { url = '' } }: FastifyRequest): boolean => url.endsWith('/tokens')
 
 function callerOf(
-  session: Session | undefined,
+  { tokenSession: session, tokenFrom }: FastifyRequest,
   { caller }: AuditNotes,
 ): Pick<AuditRecord, 'userId' | 'userName' | 'projectId' | 'method' | 'credentialId' | 'token'> {
   if (session === undefined)
@@ -150,7 +149,7 @@ function callerOf(
     userId: principal.userId,
     userName: principal.userName,
     projectId: principal.projectId,
-    method: caller?.method ?? methodOf(token),
+    method: caller?.method ?? (tokenFrom === 'cookie' ? 'session' : methodOf(token)),
     credentialId: credentialOf(token),
     token: token.id.slice(0, TOKEN_DIGITS),
   }

@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Authenticator } from './authenticator.ts'
 import type { Session } from './issued-tokens.ts'
 import './foreign-session.ts'
+import { isOfPage, type PageCookie, tokenInCookie } from './page-cookie.ts'
 import { keepSession } from './request-session.ts'
 import { secretSha256 } from './token-secret.ts'
 
@@ -20,6 +21,12 @@ export function tokenOf(request: Pick<IncomingMessage, 'headers'>): string | nul
   const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')
   return bearer?.[1] ?? null
 }
+
+/** The token in a request's headers, else in the cookie of the web page's session. */
+export const tokenSent = (
+  { cookie }: { readonly cookie: PageCookie },
+  request: Pick<IncomingMessage, 'headers' | 'url'>,
+): string | null => tokenOf(request) ?? tokenInCookie(cookie, request)
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -39,20 +46,31 @@ export function tokenIdOf(message: Pick<IncomingMessage, 'hashedToken'>, secret:
 
 /**
  * The session of the token that a request carries. It stays with the request, for the audit log.
- * @throws SpoutError Unauthenticated, TokenExpired; of another identity service's token, what ended its session
+ * @throws SpoutError Unauthenticated, TokenExpired; to our own page SessionEnded; of another identity service's token,
+ *   what ended its session
  */
 export function sessionOf(authenticator: Authenticator, request: FastifyRequest): Session {
-  const secret = tokenOf(request)
-  if (secret === null) throw new SpoutError('Unauthenticated', { reason: 'no token was sent' })
-  const foreign = request.foreignSession?.current()
-  if (foreign !== undefined) {
-    keepSession(request, foreign)
-    return foreign
+  try {
+    const session = request.foreignSession?.current() ?? ownSession(authenticator, request)
+    keepSession(request, session, tokenOf(request) === null ? 'cookie' : 'header')
+    return session
+  } catch (error) {
+    throw toItsSender(request, error)
   }
+}
+
+function ownSession(authenticator: Authenticator, request: FastifyRequest): Session {
+  const secret = tokenSent(authenticator, request)
+  if (secret === null) throw new SpoutError('Unauthenticated', { reason: 'no token was sent' })
   if (secret.length > MAX_TOKEN_LENGTH) throw new SpoutError('Unauthenticated', { reason: 'the token is not known' })
-  const session = authenticator.tokens.session(secret, tokenIdOf(request.raw, secret))
-  keepSession(request, session)
-  return session
+  return authenticator.tokens.session(secret, tokenIdOf(request.raw, secret))
+}
+
+/** Our own page is told that its session ended, whatever ended it. So it can tell that from a refused login. */
+export function toItsSender(request: FastifyRequest, error: unknown): unknown {
+  const isRefusal = error instanceof SpoutError && error.kind === 'unauthenticated'
+  if (!isRefusal || tokenOf(request) !== null || !isOfPage(request)) return error
+  return new SpoutError('SessionEnded', {}, { cause: error })
 }
 
 export const authenticateBy =

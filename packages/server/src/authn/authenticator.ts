@@ -8,11 +8,12 @@ import {
   scopedProject,
   type UserName,
 } from './accounts.ts'
-import { mayOnlyBalance } from './balancer.ts'
+import { staysInProject } from './balancer.ts'
 import { credentialOf } from './grant.ts'
 import { type IssuedToken, IssuedTokens, type IssuedTokensOptions } from './issued-tokens.ts'
 import { LoginLimiter } from './login-limiter.ts'
 import { sourceOf } from './login-source.ts'
+import { type PageCookie, pageCookie } from './page-cookie.ts'
 import { Passwords } from './password.ts'
 import type { ServiceAccounts } from './service-accounts.ts'
 
@@ -20,6 +21,8 @@ export interface AuthenticatorOptions extends IssuedTokensOptions {
   /** Service accounts of the cluster that we run in. Without it their tokens are refused. */
   readonly serviceAccounts?: ServiceAccounts
   readonly passwords?: Passwords
+  /** The cookie of the web page's session. Default: that of an API without TLS. */
+  readonly cookie?: PageCookie
 }
 
 /**
@@ -29,6 +32,7 @@ export interface AuthenticatorOptions extends IssuedTokensOptions {
 export class Authenticator {
   readonly passwords: Passwords
   readonly tokens: IssuedTokens
+  readonly cookie: PageCookie
   readonly #options: AuthenticatorOptions
   readonly #limiter: LoginLimiter
 
@@ -37,6 +41,7 @@ export class Authenticator {
     this.passwords = options.passwords ?? new Passwords()
     this.#limiter = new LoginLimiter(options.clock)
     this.tokens = new IssuedTokens(options)
+    this.cookie = options.cookie ?? pageCookie(false)
   }
 
   /**
@@ -94,14 +99,13 @@ export class Authenticator {
 
   /** Exchanges a token for one with another scope, which expires no later. */
   async loginWithToken(secret: string, scope: Scope): Promise<IssuedToken> {
-    const { token, principal } = this.tokens.session(secret)
+    const session = this.tokens.session(secret)
+    const { token } = session
     const user = this.#options.view.get('user', token.userId)?.value
     if (user === undefined) throw badCredentials()
     const credentialId = credentialOf(token)
     const projectId = scopedProject(this.#options.view, user, scope)
-    // A credential is for one project, and a balancer's user may have other roles in other projects. So the tokens of
-    // both keep their project and their roles.
-    const stays = credentialId !== null || mayOnlyBalance(principal)
+    const stays = staysInProject(session)
     if (stays && projectId !== token.projectId) throw badCredentials()
     return this.tokens.issue({
       user,

@@ -45,6 +45,10 @@ const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'POST /tokens': 'may',
   'GET /tokens/current': 'may',
   'DELETE /tokens/current': 'may',
+  'POST /session': 'may',
+  'GET /session': 'may',
+  'DELETE /session': 'may',
+  'PUT /session/project': 'must not',
   'GET /audit': 'must not',
   'GET /control-plane': 'must not',
   'GET /load-balancers': 'may',
@@ -174,12 +178,15 @@ describe('a token of role balancer', () => {
     expect(ROUTES.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(Object.keys(NATIVE).toSorted())
   })
 
-  test.each(Object.entries(NATIVE).filter(([key]) => !/ \/tokens/.test(key)))('%s: %s', async (key, verdict) => {
-    const [method = '', path = ''] = key.split(' ')
-    const { status } = await call(method, urlOf(`/api/v1${path}`), balancer, method === 'GET' ? undefined : {})
-    if (verdict === 'must not') expect(status).toBe(403)
-    else expect([200, 204, 400, 404]).toContain(status)
-  })
+  test.each(Object.entries(NATIVE).filter(([key]) => !/ \/(tokens|session)/.test(key)))(
+    '%s: %s',
+    async (key, verdict) => {
+      const [method = '', path = ''] = key.split(' ')
+      const { status } = await call(method, urlOf(`/api/v1${path}`), balancer, method === 'GET' ? undefined : {})
+      if (verdict === 'must not') expect(status).toBe(403)
+      else expect([200, 204, 400, 404]).toContain(status)
+    },
+  )
 
   test('is refused by every route of the facades, except for login and discovery', async () => {
     const facades = bed.routes.filter(({ url }) => /^\/(identity|network)/.test(url))

@@ -1,5 +1,7 @@
 import type { Principal } from '@spout/admission/contract'
 import { SpoutError } from '@spout/model'
+import { credentialOf } from './grant.ts'
+import type { Session } from './issued-tokens.ts'
 
 /**
  * Whether the caller has role `balancer` alone. The role is for a program on machines that are not ours, such as the
@@ -11,6 +13,13 @@ export const mayOnlyBalance = ({ roles }: Principal): boolean =>
   roles.includes('balancer') && !roles.some((role) => role !== 'balancer')
 
 /**
+ * Whether a token cannot be exchanged for one of another project. A credential is for one project, and a balancer's user
+ * may have other roles in other projects. So the tokens of both keep their project and their roles.
+ */
+export const staysInProject = ({ principal, token }: Session): boolean =>
+  credentialOf(token) !== null || mayOnlyBalance(principal)
+
+/**
  * Allowed operations of the native API, as `METHOD /path` of its routes. Everything below `/load-balancers` is allowed
  * as well.
  */
@@ -18,6 +27,9 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'POST /tokens',
   'GET /tokens/current',
   'DELETE /tokens/current',
+  'POST /session',
+  'GET /session',
+  'DELETE /session',
   'GET /networks',
   'GET /networks/:id',
   'PUT /networks/:id/routes',

@@ -46,12 +46,15 @@ export interface Surface {
   readonly prefix: string
   readonly bodyLimitBytes: number
   readonly plugin: FastifyPluginAsync
-  /** Patterns below the prefix that need no token, such as the one that issues tokens. */
+  /** What needs no token: patterns below the prefix, for one method (`POST /tokens`) or for all (`/v3`). */
   readonly open?: readonly string[]
 }
 
-/** Admits requests by their headers, before a body is read. `open` says which patterns need no token. */
-export type Gate = (scope: FastifyInstance, open: (pattern: string) => boolean) => void
+/** Whether a route needs no token. */
+type IsOpen = (pattern: string, method: string) => boolean
+
+/** Admits requests by their headers, before a body is read. */
+export type Gate = (scope: FastifyInstance, isOpen: IsOpen) => void
 
 /** The limit of oslo's sizelimit middleware. OpenStack's surfaces answer larger bodies with 413. */
 export const OPENSTACK_BODY_LIMIT_BYTES = 114_688
@@ -214,14 +217,11 @@ const OPEN_BODY_LIMIT_BYTES = 32_768
 
 /** Mounts a surface. Its hooks, error handler and limits affect no other one. */
 export function mount(app: FastifyInstance, surface: Surface, gate: Gate | null = null): void {
-  const paths = surface.open?.map((pattern) => patternOf(`${surface.prefix}${pattern}`)) ?? []
-  // With a slash at the end, too: the root of a surface is a route of that name.
-  const openPatterns = new Set(paths.flatMap((path) => [path, `${path}/`]))
-  const isOpen = (pattern: string) => openPatterns.has(pattern)
+  const isOpen = openOf(surface)
   void app.register(
     (scope, _options, done) => {
       scope.addHook('onRoute', (route) => {
-        route.bodyLimit ??= isOpen(route.url)
+        route.bodyLimit ??= isOpen(route.url, [route.method].flat().join())
           ? Math.min(surface.bodyLimitBytes, OPEN_BODY_LIMIT_BYTES)
           : surface.bodyLimitBytes
       })
@@ -233,4 +233,16 @@ export function mount(app: FastifyInstance, surface: Surface, gate: Gate | null 
   )
 }
 
-const patternOf = (path: string): string => path.replace(/\/+$/, '')
+function openOf({ prefix, open = [] }: Surface): IsOpen {
+  const routes = open.flatMap((one) => {
+    const [path = '', method = ''] = one.split(' ').toReversed()
+    const pattern = withoutSlash(`${prefix}${path}`)
+    // With a slash at the end, too: the root of a surface is a route of that name.
+    return [pattern, `${pattern}/`].map((each) => ({ method, key: method === '' ? each : `${method} ${each}` }))
+  })
+  const ofAllMethods = new Set(routes.filter(({ method }) => method === '').map(({ key }) => key))
+  const ofOne = new Set(routes.filter(({ method }) => method !== '').map(({ key }) => key))
+  return (pattern, method) => ofAllMethods.has(pattern) || (ofOne.size > 0 && ofOne.has(`${method} ${pattern}`))
+}
+
+const withoutSlash = (path: string): string => path.replace(/\/+$/, '')

@@ -40,12 +40,12 @@ beforeEach(async () => {
   turn = async () => {}
   handled = []
   app = createServer({ log: silentLogger(), closeGraceMs: 50 })
-  const gate: Parameters<typeof mount>[2] = (scope, open) =>
+  const gate: Parameters<typeof mount>[2] = (scope, isOpen) =>
     admitByHeaders(scope, {
       ...{ shares, bodies, strangerOf: () => ({ who: 'stranger' }), turn: () => turn() },
       askerOf: (request) => {
         const { authorization } = request.headers
-        if (open(request.routeOptions.url ?? '')) return { who: 'stranger' }
+        if (isOpen(request.routeOptions.url ?? '', request.method)) return { who: 'stranger' }
         if (authorization === undefined) throw new SpoutError('Unauthenticated', { reason: 'no token was sent' })
         return { who: authorization }
       },
@@ -53,10 +53,11 @@ beforeEach(async () => {
   const surface = {
     prefix: '/s',
     bodyLimitBytes: 32 * MIB,
-    open: ['/login'],
+    open: ['POST /login'],
     plugin: async (scope: FastifyInstance) => {
       answerWithProblems(scope)
       scope.post('/login', async () => ({}))
+      scope.put('/login', async () => ({}))
       scope.post('/put', async ({ headers }) => {
         handled.push(headers.authorization)
         return {}
@@ -137,6 +138,8 @@ describe('a request with a body and without a token', () => {
     const headers = { 'content-type': 'application/json' }
     expect((await app.inject({ method: 'POST', url: '/s/login', headers, payload: text })).statusCode).toBe(413)
     expect((await app.inject({ method: 'POST', url: '/s/login', headers, payload: '{}' })).statusCode).toBe(200)
+    // Another method of the same path is not for strangers.
+    expect((await app.inject({ method: 'PUT', url: '/s/login', headers, payload: '{}' })).statusCode).toBe(401)
   })
 })
 

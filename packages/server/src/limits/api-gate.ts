@@ -1,7 +1,7 @@
 import type { Principal } from '@spout/admission/contract'
 import type { FastifyRequest } from 'fastify'
 import { isAdmin } from '../authn/access.ts'
-import { sessionOf, tokenOf } from '../authn/authenticate.ts'
+import { sessionOf, toItsSender, tokenSent } from '../authn/authenticate.ts'
 import type { Authenticator } from '../authn/authenticator.ts'
 import type { ForeignTokens } from '../authn/foreign-session.ts'
 import { sourceOf } from '../authn/login-source.ts'
@@ -53,22 +53,27 @@ export function apiGate(options: ApiGateOptions): Gate {
   const askElsewhere = async (request: FastifyRequest, tokens: ForeignTokens, secret: string): Promise<Asker> => {
     // A stranger must not be able to make us ask about any number of invented tokens.
     if (!tokens.isKnown(secret)) await shares.turn(`address ${sourceOf(request.ip)}`, stranger)
-    request.foreignSession = await tokens.open(secret)
+    try {
+      request.foreignSession = await tokens.open(secret)
+    } catch (error) {
+      throw toItsSender(request, error)
+    }
     return askerBySession(request)
   }
   const known = (request: FastifyRequest): Asker | Promise<Asker> => {
-    const secret = foreign === null ? null : tokenOf(request)
+    const secret = foreign === null ? null : tokenSent(authenticator, request)
     return foreign === null || secret === null || authenticator.tokens.issued(secret)
       ? askerBySession(request)
       : askElsewhere(request, foreign, secret)
   }
   const askerBySession = (request: FastifyRequest): Asker => askerOf(sessionOf(authenticator, request).principal)
-  return (scope, open) =>
+  return (scope, isOpen) =>
     admitByHeaders(scope, {
       shares,
       bodies,
       strangerOf,
       turn: (who) => turns.next(who),
-      askerOf: (request) => (open(request.routeOptions.url ?? '') ? strangerOf(request) : known(request)),
+      askerOf: (request) =>
+        isOpen(request.routeOptions.url ?? '', request.method) ? strangerOf(request) : known(request),
     })
 }

@@ -11,12 +11,12 @@ let lineOf: ReturnType<typeof arrivalLine>
 beforeAll(async () => {
   bed = await openTestBed(clock)
   const proxies = { trustedProxies: [parseCidr('192.0.2.1/32')], clientAddressFrom: 'x-forwarded-for' } as const
-  lineOf = arrivalLine(bed.authenticator.tokens, proxies)
+  lineOf = arrivalLine(bed.authenticator, proxies)
 })
 afterAll(() => bed.close())
 
-const line = (headers: IncomingHttpHeaders, remoteAddress = '203.0.113.5') =>
-  lineOf({ headers, socket: { remoteAddress } as IncomingMessage['socket'] })
+const line = (headers: IncomingHttpHeaders, remoteAddress = '203.0.113.5', url = '/api/v1/networks') =>
+  lineOf({ headers, url, socket: { remoteAddress } as IncomingMessage['socket'] })
 
 describe('the line of a request that arrives', () => {
   test('is that of the project, by whichever of its tokens and in whichever header', async () => {
@@ -26,6 +26,14 @@ describe('the line of a request that arrives', () => {
     const expected = `project ${projectId}`
     expect(line({ authorization: `Bearer ${ann.token}` })).toBe(expected)
     expect(line({ 'x-auth-token': bob.token }, '203.0.113.6')).toBe(expected)
+  })
+
+  test('is that of the project for the session of the web page, in the native API alone', async () => {
+    const { token } = await bed.login('cleo', bed.admin.projectId, 'reader')
+    const cookie = `spout-session=${token}`
+    expect(line({ cookie, 'spout-page': '1' })).toBe(`project ${bed.admin.projectId}`)
+    expect(line({ cookie })).toBe('address 203.0.113.5')
+    expect(line({ cookie, 'spout-page': '1' }, undefined, '/load-balancer/v2/lbaas/pools')).toBe('address 203.0.113.5')
   })
 
   test('is that of the user for a token without a project', async () => {

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { tokenIdOf, tokenOf } from '../authn/authenticate.ts'
+import { tokenIdOf, tokenSent } from '../authn/authenticate.ts'
 import type { IssuedTokens } from '../authn/issued-tokens.ts'
 import { sourceOf } from '../authn/login-source.ts'
+import type { PageCookie } from '../authn/page-cookie.ts'
 import { clientAddress, type ProxyTrust } from '../http/client-address.ts'
 
 const STRANGER = 'address '
@@ -15,11 +16,11 @@ export const isLineOfStranger = (line: string): boolean => line.startsWith(STRAN
  * would have as many turns. This admits nobody: whether the token is valid is checked in its turn.
  */
 export const arrivalLine =
-  (tokens: Pick<IssuedTokens, 'holderOf'>, proxies: ProxyTrust) =>
-  (message: Pick<IncomingMessage, 'headers' | 'socket' | 'hashedToken'>): string => {
+  (authn: { readonly tokens: Pick<IssuedTokens, 'holderOf'>; readonly cookie: PageCookie }, proxies: ProxyTrust) =>
+  (message: Pick<IncomingMessage, 'headers' | 'url' | 'socket' | 'hashedToken'>): string => {
     const { headers, socket } = message
-    const secret = tokenOf({ headers })
-    const holder = secret === null ? null : tokens.holderOf(secret, tokenIdOf(message, secret))
+    const secret = tokenSent(authn, message)
+    const holder = secret === null ? null : authn.tokens.holderOf(secret, tokenIdOf(message, secret))
     if (holder !== null) return holder
     const header = headers[proxies.clientAddressFrom]
     const named = Array.isArray(header) ? header.join(',') : header

@@ -26,7 +26,10 @@ const NOBODY: Principal = { userId: '', userName: '', projectId: null, roles: []
 export const nativeApi = (parts: Omit<NativeContext, 'closing' | 'connectors'>): Surface => ({
   prefix: '/api/v1',
   bodyLimitBytes: NATIVE_BODY_LIMIT_BYTES,
-  open: [...ROUTES.filter(({ access }) => access === 'anyone').map(({ path }) => path), '/openapi.json'],
+  open: [
+    ...ROUTES.filter(({ access }) => access === 'anyone').map(({ method, path }) => `${method} ${path}`),
+    '/openapi.json',
+  ],
   plugin: async (scope) => {
     const closing = new AbortController()
     // A closing server waits for open requests, so watches must end first.

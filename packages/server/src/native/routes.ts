@@ -18,11 +18,13 @@ import { auditRoutes } from './projects/audit.ts'
 import { certificateRoutes } from './projects/certificates.ts'
 import { domainClaimRoutes } from './projects/domain-claims.ts'
 import { projectRoutes } from './projects/projects.ts'
+import { sessionRoutes } from './projects/session.ts'
 import { tokenRoutes } from './projects/tokens.ts'
 
 /** Every operation of the native API. The server and the API document are made from this list. */
 export const ROUTES: readonly Route[] = [
   ...tokenRoutes,
+  ...sessionRoutes,
   ...loadBalancerRoutes,
   ...loadBalancerBatchRoutes,
   ...memberChangeRoutes,

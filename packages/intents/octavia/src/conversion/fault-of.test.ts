@@ -90,6 +90,7 @@ const cases: readonly [ErrorCode, ErrorParams, number, string][] = [
   ],
   ['Unauthenticated', { reason: 'x' }, 401, 'The request you have made requires authentication.'],
   ['TokenExpired', { expiresAt: 'x' }, 401, 'The request you have made requires authentication.'],
+  ['SessionEnded', {}, 401, 'The request you have made requires authentication.'],
   ['Forbidden', { reason: 'x' }, 403, 'Policy does not allow this request to be performed.'],
   ['NotFound', { what: 'load balancer', id: '7' }, 404, 'Load Balancer 7 not found.'],
   ['AddressTaken', { field: 'x', address: '10.0.0.1' }, 409, 'The VIP IP address is already in use: 10.0.0.1'],

@@ -47,6 +47,7 @@ export function faultOf(error: SpoutError): OctaviaFault {
     case 'MemberOutsideNetworks':
       return validationFailure(`${field}: ${text('address')} is in none of the networks of this project.`)
     case 'Unauthenticated':
+    case 'SessionEnded':
     case 'TokenExpired':
       return new OctaviaFault(401, 'The request you have made requires authentication.')
     case 'Forbidden':

@@ -4,6 +4,7 @@ import type { Clock } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import type { AuditPage, AuditQuery } from '../../audit/audit-reader.ts'
 import type { Authenticator } from '../../authn/authenticator.ts'
+import type { ForeignTokens } from '../../authn/foreign-session.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
 import type { RoundTurns } from '../../turns/round-turns.ts'
 import type { SeenConnectors } from './seen-connectors.ts'
@@ -33,8 +34,17 @@ export interface NativeContext {
   readonly leads: () => boolean
   /** The connectors that called. */
   readonly connectors: SeenConnectors
+  /** What the web page is told before anything else. */
+  readonly page: PageContext
   /** Aborts when the server closes, which ends all streams. */
   readonly closing: AbortSignal
+}
+
+export interface PageContext {
+  /** Where browsers reach the API; null: where they found the page. */
+  readonly publicUrl: string | null
+  /** Tokens of another identity service; null: there is none. */
+  readonly foreign: ForeignTokens | null
 }
 
 export interface NetworkDefaults {

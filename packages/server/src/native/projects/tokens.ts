@@ -1,4 +1,5 @@
 import { ROLES, SpoutError, uuid } from '@spout/model'
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { noteLogin } from '../../audit/audit-notes.ts'
 import { sessionOf } from '../../authn/authenticate.ts'
@@ -6,19 +7,11 @@ import { keepSession } from '../../authn/request-session.ts'
 import type { NativeContext } from '../operations/context.ts'
 import { type Route, route } from '../operations/route.ts'
 import { shownToken } from '../operations/shown.ts'
+import { credentialLogin, login, passwordLogin } from './login.ts'
 
-const name = z.string().min(1).max(255)
-const secret = z.string().min(1).max(4096)
-
-const login = z.union([
-  z.strictObject({
-    userName: name,
-    password: secret,
-    /** The token's project. Without one it may only ask who its user is. */
-    projectName: name.optional(),
-    projectId: uuid.optional(),
-  }),
-  z.strictObject({ applicationCredentialId: uuid, secret }),
+const anyLogin = z.union([
+  passwordLogin,
+  credentialLogin,
   /** The token of a pod in the control plane's cluster. */
   z.strictObject({ serviceAccountToken: z.string().min(1).max(16_384) }),
 ])
@@ -33,6 +26,11 @@ const shown = z.strictObject({
 const nameOfProject = ({ view }: NativeContext, id: string | null): string | null =>
   (id === null ? null : view.get('project', id)?.value.name) ?? null
 
+function serviceAccountLogin({ authenticator }: NativeContext, request: FastifyRequest, token: string) {
+  noteLogin(request, { method: 'service_account' })
+  return authenticator.loginWithServiceAccount(token, request.ip)
+}
+
 export const tokenRoutes: readonly Route[] = [
   route({
     method: 'POST',
@@ -40,31 +38,12 @@ export const tokenRoutes: readonly Route[] = [
     tag: 'tokens',
     summary: 'Log in; `token` is shown once and goes into `Authorization: Bearer`',
     access: 'anyone',
-    body: login,
+    body: anyLogin,
     answer: { status: 201, schema: shown.extend({ token: z.string() }) },
     handle: async (context, { body, request }) => {
-      const { authenticator } = context
-      if ('applicationCredentialId' in body) {
-        const wanted = { id: body.applicationCredentialId }
-        noteLogin(request, { ...authenticator.ownerOf({ credential: wanted }), method: 'application_credential' })
-        const issued = await authenticator.loginWithCredential(wanted, body.secret, request.ip)
-        keepSession(request, issued)
-        return { ...shownToken(issued.token), token: issued.secret }
-      }
-      if ('serviceAccountToken' in body) {
-        noteLogin(request, { method: 'service_account' })
-        const issued = await authenticator.loginWithServiceAccount(body.serviceAccountToken, request.ip)
-        keepSession(request, issued)
-        return { ...shownToken(issued.token), token: issued.secret }
-      }
-      noteLogin(request, { ...authenticator.ownerOf({ name: body.userName }), method: 'password' })
-      const scope =
-        body.projectId !== undefined
-          ? { id: body.projectId }
-          : body.projectName !== undefined
-            ? { name: body.projectName }
-            : null
-      const issued = await authenticator.loginWithPassword({ name: body.userName }, body.password, scope, request.ip)
+      const issued = await ('serviceAccountToken' in body
+        ? serviceAccountLogin(context, request, body.serviceAccountToken)
+        : login(context, request, body))
       keepSession(request, issued)
       return { ...shownToken(issued.token), token: issued.secret }
     },
