@@ -120,7 +120,7 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     'turns',
     'http',
     'limits',
-    ['identity', 'key-manager', 'keystone', 'link', 'native'],
+    ['identity', 'key-manager', 'keystone', 'link', 'native', 'ui'],
     ['network', 'peers'],
   ],
   'packages/server/src/native': [

@@ -22,6 +22,12 @@ export const controlPlaneConfig = z.strictObject({
   /** Holds everything that must survive: the database, the certificate authority. */
   stateDirectory: z.string().min(1).default('/var/lib/spout'),
   api: apiSection,
+  ui: section({
+    /** Serves the web page at `/ui/` of the API. */
+    enabled: z.boolean().default(true),
+    /** Directory of the built page. Empty: that of the installation. */
+    directory: z.string().default(''),
+  }).prefault({}),
   limits: limitsSection,
   status: statusSection,
   agentLink: section({

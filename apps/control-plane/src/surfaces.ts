@@ -10,6 +10,7 @@ import {
   certificateOf,
   type createServer,
   type ForeignTokens,
+  frontDoor,
   healthApi,
   identityApi,
   keyManagerApi,
@@ -18,6 +19,8 @@ import {
   networkApi,
   noteError,
   OPENSTACK_BODY_LIMIT_BYTES,
+  pageSurface,
+  readPage,
   SERVICES,
   type SurfaceReads,
   segmentChooser,
@@ -27,6 +30,7 @@ import type { ControlPlaneConfig } from './config.ts'
 import type { LeaderPart } from './leader-part.ts'
 import type { Limits } from './limits.ts'
 import type { ModelStore } from './model-store.ts'
+import { pageDirectory } from './page-directory.ts'
 
 export interface SurfaceParts {
   readonly model: ModelStore
@@ -90,6 +94,10 @@ export function mountSurfaces(
     },
   }
   mount(app, healthApi())
+  if (config.ui.enabled) {
+    const page = readPage(pageDirectory(config.ui.directory, process.argv[1] ?? ''))
+    for (const surface of [frontDoor(page), pageSurface(page)]) mount(app, surface, limits.gate)
+  }
   for (const surface of [native, identity, network, keyManager]) mount(app, surface, limits.gate)
   mount(
     app,
