@@ -82,8 +82,19 @@ describe('./dev up', () => {
     expect(lines).toContain('Try next')
     const again = await dev('whole', ['up', '--json'])
     expect(again.code, again.stderr).toBe(0)
-    const { bare, story } = JSON.parse(again.stdout)
+    const { bare, page, story } = JSON.parse(again.stdout)
     expect({ bare, ok: story.ok }).toEqual({ bare: false, ok: true })
+    expect(page.url).toBe(`${endpointOf('whole')}/ui/`)
+    expect(page.logins[0]).toEqual({ user: 'alice', password: 'alice-in-the-lab', project: 'acme' })
+    const shown = await fetch(page.url)
+    expect([shown.status, await shown.text()]).toEqual([200, expect.stringContaining('<div id="page">')])
+    const [{ user: userName, password }] = page.logins
+    const opened = await fetch(`${endpointOf('whole')}/api/v1/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'spout-page': '1' },
+      body: JSON.stringify({ userName, password }),
+    })
+    expect([opened.status, await opened.json()]).toMatchObject([201, { projects: [{ name: 'acme' }] }])
     expect(story.loadBalancers.map(({ name }: { name: string }) => name)).toEqual(['shop', 'blog'])
     expect((await dev('whole', ['up', '--bare'])).stderr).toContain('the whole system is up already')
     expect(await dev('whole', ['down'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Taken down/) })

@@ -128,6 +128,8 @@ network: { managementCidrs: [198.18.0.0/15, 198.51.100.0/24] }
       timeoutMs: LONG_MS,
     })
     access = { endpoint, statusUrl: '', admin: { ...admin, projectId, token }, projects: [] }
+    const page = await fetch(`${endpoint}/ui/`)
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<div id="page">')])
     expect((await statusOf('spout-control-plane', 'Uid')).split('\t')[0]).not.toBe('0')
     expect(await statusOf('spout-control-plane', 'CapBnd')).toBe('0000000000000000')
     expect(await statusOf('spout-control-plane', 'Seccomp')).toBe('2')

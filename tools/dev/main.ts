@@ -13,6 +13,7 @@ import { release } from './release.ts'
 import { sbom } from './sbom.ts'
 import { spout } from './spout.ts'
 import { test } from './test.ts'
+import { ui } from './ui.ts'
 import { up } from './up.ts'
 import { UsageError, type Verb } from './verb.ts'
 
@@ -23,6 +24,7 @@ const VERBS: readonly Verb[] = [
   inPlace,
   places,
   spout,
+  ui,
   test,
   bench,
   check,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { freePort, Lab, NODES, type SystemAccess, startAgent, startControlPlane } from '@spout/testkit'
+import { builtPage, freePort, Lab, NODES, type SystemAccess, startAgent, startControlPlane } from '@spout/testkit'
 import { buildKubernetes } from './kubernetes/build.ts'
 import { imagesOf } from './kubernetes/images.ts'
 import { type StorySettings, splitSettings } from './kubernetes/settings.ts'
@@ -7,6 +7,7 @@ import { tellKubernetesStory } from './kubernetes/story.ts'
 import { resumeKubernetes, seedKubernetes } from './kubernetes/system.ts'
 import { holderOf, holderText, isFree } from './port.ts'
 import { readState, removeState, requireUp, type UpKind, writeState } from './state.ts'
+import { pageOf, showPage } from './story/page.ts'
 import { seedDemo } from './story/seed.ts'
 import { tellStory } from './story/story.ts'
 import { Teller } from './story/teller.ts'
@@ -56,6 +57,7 @@ With --kubernetes, --image NAME=PROGRAM names what containers of an image run; t
           bare: options.kind === 'bare',
           ...(cluster === null ? {} : { kubeconfig: cluster.kubeconfigFile }),
           seconds: teller.seconds,
+          page: pageOf(access),
           story,
         })}\n`,
       )
@@ -63,6 +65,7 @@ With --kubernetes, --image NAME=PROGRAM names what containers of an image run; t
       process.stdout.write(
         `\nThe control plane is up at ${endpoint}. Next: eval "$(./dev env --admin)"; ./dev spout project list; ./dev down\n`,
       )
+    showPage(pageOf(access), teller)
     return story?.ok === false ? 1 : 0
   },
 }
@@ -129,6 +132,7 @@ async function begin({ kind, set, images }: UpOptions, teller: Teller): Promise<
   const port = await choosePort(set, teller)
   const lab = await Lab.create({ persistent: true })
   try {
+    buildPage(teller)
     teller.event(`lab ${lab.id}: a fabric, a router, a client, two load-balancer nodes, ${TENANTS_OF[kind]}`)
     const statusPort = (await isFree(DEFAULT_STATUS_PORT)) ? DEFAULT_STATUS_PORT : 0
     const access = await startControlPlane(lab, { port, statusPort, set })
@@ -153,12 +157,22 @@ const TENANTS_OF: Readonly<Record<UpKind, string>> = {
   kubernetes: 'segments for tenants',
 }
 
+/** A page that cannot be built is no reason to have no system. */
+function buildPage(teller: Teller): void {
+  try {
+    builtPage()
+  } catch (error) {
+    teller.event((error as Error).message)
+  }
+}
+
 /** The port of an endpoint. The control plane gets it again when it restarts, so that clients find it. */
 const portOf = (url: string): number => Number(new URL(url).port)
 
 /** Keeps the running lab, and restarts its processes that have stopped. */
 async function resume(lab: Lab, access: SystemAccess, { kind, set }: UpOptions, teller: Teller): Promise<SystemAccess> {
   const alive = lab.process('control-plane') !== null
+  if (!alive) buildPage(teller)
   const current = alive
     ? access
     : {

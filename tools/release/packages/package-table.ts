@@ -11,6 +11,8 @@ export interface DebianPackage {
   /** Whether it needs the package `spout` of the same version, which has Node.js. */
   readonly needsRuntime: boolean
   readonly program: App
+  /** Whether the program serves the web page. */
+  readonly page: boolean
   /** What administrators type to start the program; null where only others start it. */
   readonly command: string | null
   /** C programs of native/. */
@@ -45,6 +47,7 @@ export const PACKAGES: readonly DebianPackage[] = [
     needs: LIBRARIES_OF_NODE,
     needsRuntime: false,
     program: 'cli',
+    page: false,
     command: '/usr/bin/spout',
     native: [],
     service: null,
@@ -53,12 +56,13 @@ export const PACKAGES: readonly DebianPackage[] = [
     name: 'spout-control-plane',
     summary: 'control plane of the load-balancer service Spout',
     description: [
-      'Takes intent by the native API, the Octavia API and others, stores it, and plans what each node does.',
+      'Takes intent by the web page, the native API, the Octavia API and others, stores it, and plans what each node does.',
       'The service is not started before you have set its names and networks: see installing.md of package spout.',
     ],
     needs: ['ca-certificates', 'openssl'],
     needsRuntime: true,
     program: 'control-plane',
+    page: true,
     command: '/usr/sbin/spout-control-plane',
     native: [],
     service: {
@@ -86,6 +90,7 @@ export const PACKAGES: readonly DebianPackage[] = [
     ],
     needsRuntime: true,
     program: 'agent',
+    page: false,
     command: '/usr/sbin/spout-agent',
     native: ['spout-flows', 'spout-helper', 'spout-mover', 'spout-passwords', 'spout-syslog'],
     service: {
@@ -105,6 +110,7 @@ export const PACKAGES: readonly DebianPackage[] = [
     needs: ['ca-certificates'],
     needsRuntime: true,
     program: 'connector',
+    page: false,
     command: null,
     native: [],
     service: null,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { readPage } from '@spout/server'
 import { must, productUnit } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { architecture, buildPackages } from './build-packages.ts'
@@ -76,6 +77,21 @@ test('files belong to root, have usual modes, and no source map or path of this 
   await must(['dpkg-deb', '--extract', named('spout-node'), tree])
   const found = await must(['sh', '-c', 'grep -rlF "$1" "$2" || true', 'sh', ROOT, tree])
   expect(found).toBe('')
+})
+
+test('the control plane’s has the built web page, the others have not', async () => {
+  for (const { name, page } of PACKAGES) {
+    const listed = await must(['dpkg-deb', '--contents', named(name)])
+    expect([name, listed.includes('./usr/lib/spout/dashboard/index.html')]).toEqual([name, page])
+  }
+  const tree = path.join(directory, 'page')
+  await must(['dpkg-deb', '--extract', named('spout-control-plane'), tree])
+  const files = readPage(path.join(tree, 'usr/lib/spout/dashboard'))
+  const used = String(files?.get('index.html')?.content).match(/\/ui\/assets\/[^"]+/g) ?? []
+  expect(used.length).toBeGreaterThan(0)
+  for (const file of used) expect(files?.has(file.slice('/ui/'.length)), file).toBe(true)
+  const licences = readFileSync(path.join(tree, 'usr/share/doc/spout-control-plane/copyright'), 'utf8')
+  for (const name of ['react', 'react-dom']) expect(licences).toMatch(new RegExp(`^${name} \\d+\\.`, 'm'))
 })
 
 test('units are those of a checkout but for paths', async () => {

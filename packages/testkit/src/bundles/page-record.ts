@@ -1,0 +1,39 @@
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { THIS_CHECKOUT } from '../system/checkout.ts'
+import { stampOf } from './build-record.ts'
+
+/** Where the control plane of a checkout finds the built page. */
+export const PAGE = path.join(THIS_CHECKOUT, 'build/dashboard')
+const RECORD = `${PAGE}.json`
+const SOURCES = 'apps/dashboard'
+
+/** The stamp of each file that the page is made of, by its path relative to the repository. */
+export const pageStamps = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [
+      'node_modules/.package-lock.json',
+      ...globSync(sourcesOfPage(), { cwd: THIS_CHECKOUT, exclude: isForeign }).sort(),
+    ].map((file) => [file, stampOf(file)]),
+  )
+
+/** Whether the page was built of the files as they are now. */
+export const pageUpToDate = (): boolean =>
+  existsSync(path.join(PAGE, 'index.html')) &&
+  existsSync(RECORD) &&
+  readFileSync(RECORD, 'utf8') === JSON.stringify(pageStamps())
+
+export const recordPage = (stamps: Readonly<Record<string, string>>): void =>
+  writeFileSync(RECORD, JSON.stringify(stamps))
+
+/** Its own files, and those of our packages that it uses. */
+function sourcesOfPage(): readonly string[] {
+  const { dependencies } = JSON.parse(readFileSync(path.join(THIS_CHECKOUT, SOURCES, 'package.json'), 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>
+  }
+  const ours = Object.keys(dependencies).filter((name) => name.startsWith('@spout/'))
+  const used = ours.map((name) => name.replace('@spout/', 'packages/'))
+  return [`${SOURCES}/**/*`, ...used.flatMap((at) => [`${at}/package.json`, `${at}/src/**/*.ts`])]
+}
+
+const isForeign = (file: string): boolean => path.basename(file) === 'node_modules' || /\.test\.tsx?$/.test(file)
