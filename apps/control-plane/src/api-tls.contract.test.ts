@@ -122,6 +122,39 @@ describe('the API with api.tls', () => {
     expect(stdout.toLowerCase()).toContain('strict-transport-security: max-age=31536000\r\n')
   })
 
+  test('the session of the web page is a cookie that no other site can set, and that goes over TLS alone', async () => {
+    const password = readFileSync(path.join(controlPlane.stateDirectory, 'admin-password'), 'utf8').trim()
+    const jar = path.join(controlPlane.stateDirectory, 'cookies')
+    const curl = async (...words: readonly string[]) =>
+      (
+        await run([
+          'curl',
+          '-s',
+          '-m',
+          '5',
+          '--cacert',
+          authorityFile,
+          '-b',
+          jar,
+          '-c',
+          jar,
+          '-H',
+          'spout-page: 1',
+          ...words,
+        ])
+      ).stdout
+    const session = `https://localhost:${port}/api/v1/session`
+    const body = JSON.stringify({ userName: 'admin', password })
+    await curl('-H', 'content-type: application/json', '-d', body, session)
+    // Host, whether for subdomains, path, whether for TLS alone, time, name.
+    expect(readFileSync(jar, 'utf8')).toMatch(
+      /^#HttpOnly_localhost\tFALSE\t\/\tTRUE\t\d+\t__Host-spout-session\t\S{43}$/m,
+    )
+    expect(JSON.parse(await curl(session))).toMatchObject({ userName: 'admin' })
+    await curl('-X', 'DELETE', session)
+    expect(readFileSync(jar, 'utf8')).not.toContain('spout-session')
+  })
+
   test('nothing was left out', () => {
     expect(refused).toEqual(OLD.map(([what]) => what))
     expect(spoken).toEqual(AEAD_SUITES.map(([what]) => what))

@@ -267,6 +267,27 @@ test('a Keystone token is not revoked, exchanged or multiplied here', async () =
   expect(exchanged.status).toBe(401)
 })
 
+test('the web page may use a token of Keystone, until that is revoked there', async () => {
+  const token = await login('alice', inProject('shop'))
+  const session = (method: string, cookie: string | null, body?: object) =>
+    fetch(`${controlPlane.address}/api/v1/session`, {
+      method,
+      headers: { 'content-type': 'application/json', 'spout-page': '1', ...(cookie !== null && { cookie }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  expect((await session('POST', null, { token: 'made-up' })).status).toBe(401)
+  const opened = await session('POST', null, { token })
+  const cookie = opened.headers.getSetCookie().join().split(';', 1)[0] ?? ''
+  expect(await opened.json()).toMatchObject({ keystone: true, projectName: 'shop', projects: [{ name: 'shop' }] })
+  expect((await session('GET', cookie)).status).toBe(200)
+  await fetch(`${keystone.url}/auth/tokens`, {
+    method: 'DELETE',
+    headers: { 'x-auth-token': adminToken, 'x-subject-token': token },
+  })
+  const ended = await session('GET', cookie)
+  expect([ended.status, await ended.json()]).toMatchObject([401, { code: 'SessionEnded' }])
+})
+
 test('no log has a token or a password', async () => {
   const token = await login('alice', inProject('shop'))
   expect((await create(token)).status).toBe(201)

@@ -216,6 +216,28 @@ test('any of them answers, and shows at once what was written through another; e
   }
 })
 
+test('a session of the web page is one with all of them, and ends with all', async () => {
+  const leader = await leaderOf(planes)
+  const [one, other] = others(leader, planes)
+  const ask = (plane: Plane, method: string, cookie?: string, body?: object) =>
+    patiently(async () => {
+      const answer = await fetch(`${plane.process.address}/api/v1/session`, {
+        method,
+        headers: { 'content-type': 'application/json', 'spout-page': '1', ...(cookie !== undefined && { cookie }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      if (answer.status === 503) throw new Error(`${method}: 503 `)
+      return answer
+    })
+  const login = { userName: ADMIN.user, password: ADMIN.password, projectName: ADMIN.project }
+  const opened = await ask(one!, 'POST', undefined, login)
+  const cookie = opened.headers.getSetCookie().join().split(';', 1)[0]
+  expect([opened.status, cookie]).toEqual([201, expect.stringMatching(/^spout-session=\S{43}$/)])
+  for (const plane of planes) expect((await ask(plane, 'GET', cookie)).status).toBe(200)
+  expect((await ask(other!, 'DELETE', cookie)).status).toBe(204)
+  for (const plane of planes) expect((await ask(plane, 'GET', cookie)).status).toBe(401)
+})
+
 test('each says its own version, and one that it leads', async () => {
   const [endpoint = '', ...rest] = planes.map(({ process }) => process.address)
   const session = { endpoints: new Endpoints([endpoint]), token }
