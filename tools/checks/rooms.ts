@@ -35,6 +35,7 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     'liveness',
     'reports',
     'shards',
+    'figures',
     'publishing',
     'planning',
     'node-status',
@@ -124,11 +125,12 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     ['network', 'peers'],
   ],
   'packages/server/src/native': [
+    'live',
     'operations',
     'watches',
     'explain',
     'drafts',
-    ['load-balancers', 'networks', 'nodes', 'projects'],
+    ['load-balancers', 'networks', 'nodes', 'overview', 'projects'],
   ],
 }
 

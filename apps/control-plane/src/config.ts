@@ -114,6 +114,11 @@ export const controlPlaneConfig = z.strictObject({
     /** Application credentials of one user. */
     credentialsPerUser: z.number().int().min(0).max(10_000).default(100),
   }).prefault({}),
+  /** The history of figures that the API shows, in memory. */
+  figures: section({
+    /** 0: none. */
+    megabytes: z.number().int().min(0).max(4096).default(64),
+  }).prefault({}),
   /** Records who did what, as JSON lines in the state directory. */
   audit: section({
     fileMegabytes: z.number().int().min(1).max(1024).default(16),

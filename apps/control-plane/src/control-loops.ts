@@ -35,7 +35,8 @@ export function createControlLoops(
 ): ControlLoops {
   const liveness = new NodeLiveness({ clock, ...config.liveness })
   const nodeStates = new NodeStateTable()
-  const status = new StatusController({ view, nodeStates, liveness, clock, log })
+  const mostFigureBytes = config.figures.megabytes * 1024 * 1024
+  const status = new StatusController({ view, nodeStates, liveness, mostFigureBytes, clock, log })
   const planner = new PlanController({ view, store, nodeStates, liveness, status, admission, clock, log })
   return {
     nodeStates,

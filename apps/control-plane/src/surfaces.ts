@@ -64,7 +64,8 @@ export function mountSurfaces(
     ),
   }
   const native = nativeApi({
-    ...{ admission, view, store, status, ownership: status, withdrawals: status.withdrawals },
+    ...{ admission, view, store, status, ownership: status, figures: status },
+    withdrawals: status.withdrawals,
     ...{ dns: dnsNames, domains, leads: () => part.leads },
     ...{ authenticator, audit, clock, linkPin, networkDefaults, streams: limits.streams, turns: limits.turns },
     page: { publicUrl, foreign },

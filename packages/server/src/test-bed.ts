@@ -5,9 +5,15 @@ import { StoreAdmission, StoreView } from '@spout/admission'
 import type { ModelView } from '@spout/admission/contract'
 import {
   type DomainChecks,
+  FIGURE_SPANS,
+  type FigureSpan,
+  type Figures,
+  type FiguresReader,
   type LoadBalancer,
   type LoadBalancerStatus,
   type LoadBalancerSummary,
+  type LoadRates,
+  type MemberTransition,
   type NodeStatus,
   type OwnershipReader,
   type Role,
@@ -20,7 +26,7 @@ import {
   type WithdrawalReader,
 } from '@spout/model'
 import type { RequestParts } from '@spout/model/node-report'
-import { type Clock, type Logger, Secret, silentLogger, systemClock } from '@spout/runtime'
+import { type Clock, Listeners, type Logger, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { SealingKeys } from '@spout/runtime/sealing-keys'
 import { MemoryStore } from '@spout/store'
 import type { FastifyInstance } from 'fastify'
@@ -106,6 +112,36 @@ class TestStatus implements StatusReader {
   set(id: string, status: Partial<LoadBalancerStatus>): void {
     this.loadBalancers.set(id, status)
     for (const listener of this.#listeners) listener('loadBalancer', id)
+  }
+}
+
+/** Answers what was counted as a test set it. */
+class TestFigures implements FiguresReader {
+  readonly now = new Map<string, LoadRates>()
+  readonly transitions = new Map<string, readonly MemberTransition[]>()
+  readonly series = new Map<string, Figures['series']>()
+  readonly #listeners = new Listeners<string>()
+
+  rates(id: string): LoadRates | null {
+    return this.now.get(id) ?? null
+  }
+
+  figures(id: string, span: FigureSpan): Figures {
+    const { stepSeconds } = FIGURE_SPANS[span]
+    return { stepSeconds, from: '2026-01-01T00:00:00.000Z', series: this.series.get(id) ?? {} }
+  }
+
+  memberHistory(id: string): readonly MemberTransition[] {
+    return this.transitions.get(id) ?? []
+  }
+
+  onRates(listener: (id: string) => void): () => void {
+    return this.#listeners.add(listener)
+  }
+
+  set(id: string, rates: LoadRates): void {
+    this.now.set(id, rates)
+    this.#listeners.tell(id)
   }
 }
 
@@ -213,6 +249,7 @@ export async function openTestBed(
     { projectName: 'admin', userName: 'admin', password },
   )
   const status = new TestStatus()
+  const figures = new TestFigures()
   const ownership = new TestOwnership()
   const withdrawals = new TestWithdrawals(view)
   const directory = mkdtempSync(path.join(tmpdir(), 'spout-audit-'))
@@ -261,7 +298,7 @@ export async function openTestBed(
     enabled: true,
     check: (id) => admission.concludeDomainCheck(id, { record: 'absent' }, 0),
   }
-  const parts = { store, status, audit, ownership, withdrawals, streams, networkDefaults, dns, domains, page }
+  const parts = { store, status, figures, audit, ownership, withdrawals, streams, networkDefaults, dns, domains, page }
   mount(app, nativeApi({ ...common, ...parts, linkPin: 'f'.repeat(32), leads: () => true }), gate)
 
   /** A user with one role in one project, and a token for it. */
@@ -298,6 +335,7 @@ export async function openTestBed(
     audit,
     auditDirectory: directory,
     status,
+    figures,
     ownership,
     withdrawals,
     settled,

@@ -1,7 +1,12 @@
 import type { ModelView } from '@spout/admission/contract'
 import type {
+  FigureSpan,
+  Figures,
+  FiguresReader,
   LoadBalancerStatus,
   LoadBalancerSummary,
+  LoadRates,
+  MemberTransition,
   NodeStatus,
   OwnershipReader,
   ServiceStats,
@@ -26,13 +31,14 @@ const NOT_KNOWN_HERE: Withdrawal = { projectId: null, withdrawn: false, overdue:
  * own. Who listens here keeps listening when it is replaced. While another process leads, no node reports to this one, and
  * everything is as before the first report.
  */
-export class CurrentStatus implements StatusReader, OwnershipReader {
+export class CurrentStatus implements StatusReader, OwnershipReader, FiguresReader {
   readonly withdrawals: WithdrawalReader
   readonly #view: ModelView
   readonly #atRest: StatusController
   #now: StatusController
   readonly #listeners = new Set<Listener>()
   readonly #takeoverListeners = new Listeners<ShardTakeover>()
+  readonly #ratesListeners = new Listeners<string>()
   readonly #withdrawalListeners = new Listeners()
   #unsubscribe: readonly (() => void)[] = []
 
@@ -53,6 +59,7 @@ export class CurrentStatus implements StatusReader, OwnershipReader {
     this.#now = status
     this.#unsubscribe = [
       status.onChange((kind, id) => this.#tell(kind, id)),
+      status.onRates((id) => this.#ratesListeners.tell(id)),
       status.onTakeover((takeover) => this.#takeoverListeners.tell(takeover)),
       status.withdrawals.onChange(() => this.#withdrawalListeners.tell()),
     ]
@@ -104,6 +111,22 @@ export class CurrentStatus implements StatusReader, OwnershipReader {
 
   history(loadBalancerId: string, address: string): readonly VipMove[] {
     return this.#now.history(loadBalancerId, address)
+  }
+
+  rates(loadBalancerId: string): LoadRates | null {
+    return this.#now.rates(loadBalancerId)
+  }
+
+  figures(loadBalancerId: string, span: FigureSpan): Figures {
+    return this.#now.figures(loadBalancerId, span)
+  }
+
+  memberHistory(loadBalancerId: string): readonly MemberTransition[] {
+    return this.#now.memberHistory(loadBalancerId)
+  }
+
+  onRates(listener: (loadBalancerId: string) => void): () => void {
+    return this.#ratesListeners.add(listener)
   }
 
   /** As of the status controller. */

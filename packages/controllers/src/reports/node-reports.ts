@@ -81,13 +81,15 @@ export class NodeReports {
     this.#nodes.set(nodeId, node)
     const announced: AnnouncedDifference[] = []
     const keys = mergeEntries(node, report, announced)
+    const { loadBalancers, health } = mergeMembers(node, report.members, isMember)
     return {
       // The first report of a session contains everything anyway.
       resend: !sameSession && report.sequence !== 1,
       keys,
       removed: report.removed,
       whole: report.inSync,
-      loadBalancers: mergeMembers(node, report.members, isMember),
+      loadBalancers,
+      health,
       node: known === undefined || textBefore !== comparableText(node),
       stats: report.stats,
       announced,

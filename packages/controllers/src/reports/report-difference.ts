@@ -1,4 +1,4 @@
-import type { ServiceStats, ShardReport } from '@spout/model'
+import type { MemberHealth, ServiceStats, ShardReport } from '@spout/model'
 
 /** What one report changed. */
 export interface ReportDifference {
@@ -12,6 +12,8 @@ export interface ReportDifference {
   readonly whole: boolean
   /** Load balancers with a member whose health or reason changed. */
   readonly loadBalancers: ReadonlySet<string>
+  /** Members whose check began to fail or to succeed. The first report of a member counts only if it is down. */
+  readonly health: readonly MemberHealth[]
   /** Whether the report on the node itself changed. */
   readonly node: boolean
   readonly stats: readonly ServiceStats[]
@@ -42,6 +44,7 @@ export const IGNORED: ReportDifference = {
   removed: [],
   whole: false,
   loadBalancers: new Set(),
+  health: [],
   node: false,
   stats: [],
   announced: [],

@@ -25,3 +25,6 @@ const sumOf = (a: RequestCounts, b: RequestCounts): RequestCounts => ({
 
 export const plusResponses = (a: ResponseCounts | undefined, b: ResponseCounts | undefined): ResponseCounts =>
   Object.fromEntries(RESPONSE_CLASSES.map((each) => [each, (a?.[each] ?? 0) + (b?.[each] ?? 0)])) as ResponseCounts
+
+export const minusResponses = (a: ResponseCounts, b: ResponseCounts | undefined): ResponseCounts =>
+  Object.fromEntries(RESPONSE_CLASSES.map((each) => [each, a[each] - (b?.[each] ?? 0)])) as ResponseCounts

@@ -25,6 +25,11 @@ export class ServiceSums {
     return this.#byListener(loadBalancerId, (stats) => stats.sum())
   }
 
+  /** The same without what nodes had counted before they were first heard. */
+  sinceStart(loadBalancerId: string): ReadonlyMap<string, ServiceStats> {
+    return this.#byListener(loadBalancerId, (stats) => stats.sinceStart())
+  }
+
   /** The counters of one node, by listener id. */
   onNode(nodeId: string, loadBalancerId: string): ReadonlyMap<string, ServiceStats> {
     return this.#byListener(loadBalancerId, (stats) => stats.onNode(nodeId))

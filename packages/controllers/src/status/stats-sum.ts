@@ -1,7 +1,7 @@
 import type { HttpStats, ServiceStats } from '@spout/model'
-import { countedLatencies, type LatencyCounts, plusLatencies } from '@spout/model/latency-counts'
+import { countedLatencies, type LatencyCounts, latenciesSince, plusLatencies } from '@spout/model/latency-counts'
 import type { RequestParts } from '@spout/model/node-report'
-import { NO_PARTS, plusParts, plusResponses } from './request-parts.ts'
+import { minusResponses, NO_PARTS, plusParts, plusResponses } from './request-parts.ts'
 
 type Totals = Pick<ServiceStats, 'bytesIn' | 'bytesOut' | 'totalConnections' | 'requestErrors' | 'http'>
 const TOTALS = ['bytesIn', 'bytesOut', 'totalConnections', 'requestErrors'] as const
@@ -22,10 +22,17 @@ interface NodeShare {
  */
 export class StatsSum {
   readonly #shares = new Map<string, NodeShare>()
+  /** What nodes had counted when they were first heard. */
+  #start: Totals = ZERO
+  #startLatencies: LatencyCounts = []
 
   report(nodeId: string, stats: ServiceStats): void {
     const share = this.#shares.get(nodeId)
     const startedOver = share !== undefined && isLess(stats, share.last)
+    if (share === undefined) {
+      this.#start = plus(this.#start, stats)
+      this.#startLatencies = plusLatencies(this.#startLatencies, latenciesOf(stats))
+    }
     const before = share === undefined ? ZERO : startedOver ? plus(share.before, share.last) : share.before
     const [counted, known] = [latenciesOf(stats), share === undefined ? [] : latenciesOf(share.last)]
     const countedAnew = countedLatencies(counted) < countedLatencies(known)
@@ -64,6 +71,14 @@ export class StatsSum {
     return withLatencies(sum, latencies)
   }
 
+  /** As `sum`, without what nodes had counted before they were first heard. */
+  sinceStart(): ServiceStats | null {
+    const sum = this.sum()
+    if (sum === null) return null
+    const since = { ...sum, ...minus(sum, this.#start) }
+    return withLatencies(since, latenciesSince(latenciesOf(sum), this.#startLatencies))
+  }
+
   /** Requests by pool and by route, summed over nodes. Null: no node counts them. */
   parts(): RequestParts | null {
     const shares = [...this.#shares.values()]
@@ -90,6 +105,19 @@ const plus = (a: Totals, b: Totals): Totals => ({
   requestErrors: a.requestErrors + b.requestErrors,
   ...plusHttp(a.http, b.http),
 })
+
+function minus(a: Totals, b: Totals): Totals {
+  const { requests = 0, responses } = b.http ?? {}
+  return {
+    bytesIn: a.bytesIn - b.bytesIn,
+    bytesOut: a.bytesOut - b.bytesOut,
+    totalConnections: a.totalConnections - b.totalConnections,
+    requestErrors: a.requestErrors - b.requestErrors,
+    ...(a.http && {
+      http: { requests: a.http.requests - requests, responses: minusResponses(a.http.responses, responses) },
+    }),
+  }
+}
 
 /** Empty if neither counted requests. Latencies are summed separately, because they restart at other times. */
 function plusHttp(a: HttpStats | undefined, b: HttpStats | undefined): Pick<ServiceStats, 'http'> {

@@ -376,3 +376,26 @@ test('however counters start over, the sum never falls', () => {
     }),
   )
 })
+
+test("figures and transitions of members' checks come from reports, and go with the load balancer", async () => {
+  const plane = await placed()
+  const of = { loadBalancerId: LB, poolId: uuid('pool', 1), memberId: uuid('member', 1000) }
+  const [up, down] = [
+    { ...of, health: 'up', reason: null, since: '2026-01-01T00:00:00.000Z' } as const,
+    { ...of, health: 'down', reason: 'connection refused', since: '2026-01-01T00:00:10.000Z' } as const,
+  ]
+  // What the node counted before it was first heard is not from now.
+  await plane.report(N1, { members: [up], stats: [stats({ totalConnections: 1000, bytesIn: 1 })] })
+  await plane.report(N1, { members: [down], stats: [stats({ totalConnections: 1020, bytesIn: 1 })] })
+  const told: string[] = []
+  plane.status.onRates((id) => told.push(id))
+  await plane.clock.advance(10_000)
+  expect(plane.status.rates(LB)).toEqual({ connectionsPerSecond: 2, bytesPerSecond: 0 })
+  expect(told).toEqual([LB])
+  expect(plane.status.figures(LB, 'hour').series.connectionsPerSecond).toContain(2)
+  const { loadBalancerId: _, since, ...rest } = down
+  expect(plane.status.memberHistory(LB)).toEqual([{ ...rest, at: since, nodeName: 'n1' }])
+  await plane.delete('loadBalancer', LB)
+  expect([plane.status.rates(LB), plane.status.memberHistory(LB)]).toEqual([null, []])
+  await plane.stop()
+})

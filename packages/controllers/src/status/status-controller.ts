@@ -1,9 +1,14 @@
 import type { ModelView, ReportSink } from '@spout/admission/contract'
 import {
+  type FigureSpan,
+  type Figures,
+  type FiguresReader,
   type LoadBalancer,
   type LoadBalancerStatus,
   type LoadBalancerSummary,
+  type LoadRates,
   loadBalancerOfKey,
+  type MemberTransition,
   type NodeReport,
   type NodeStatus,
   type OwnershipReader,
@@ -15,6 +20,8 @@ import {
 } from '@spout/model'
 import type { RequestParts } from '@spout/model/node-report'
 import type { Clock, Logger } from '@spout/runtime'
+import { FigureHistory } from '../figures/figure-history.ts'
+import { MemberHistory } from '../figures/member-history.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { SightReader } from '../liveness/peer-watch.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
@@ -39,6 +46,8 @@ export interface StatusControllerOptions {
   readonly liveness: NodeLiveness
   readonly clock: Clock
   readonly log?: Logger
+  /** Limit of the history of figures, in bytes. Default: none is kept. */
+  readonly mostFigureBytes?: number
 }
 
 type Listener = (kind: 'loadBalancer' | 'node', id: string) => void
@@ -47,7 +56,7 @@ type Listener = (kind: 'loadBalancer' | 'node', id: string) => void
  * Computes the status of objects, and which nodes announce them, from placements and node reports. It is soft state:
  * after a restart the nodes report again. The last report of a silent node stays in force.
  */
-export class StatusController implements StatusReader, OwnershipReader, SightReader, ReportSink {
+export class StatusController implements StatusReader, OwnershipReader, SightReader, FiguresReader, ReportSink {
   /** The withdrawals of deleted load balancers. */
   readonly withdrawals: Withdrawals
   readonly #options: StatusControllerOptions
@@ -58,6 +67,8 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   readonly #nodes: NodeStatuses
   readonly #vips: VipHistory
   readonly #sums = new ServiceSums()
+  readonly #figures: FigureHistory
+  readonly #memberHistory = new MemberHistory()
   /** By load balancer id: the status with which listeners were last called, as a text to compare. */
   readonly #meanings = new Map<string, string>()
   readonly #provisioning = new ProvisioningCounts()
@@ -81,6 +92,11 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
       ...options,
       ...{ carriers: this.#carriers, shards: this.#shards, sums: this.#sums },
     })
+    this.#figures = new FigureHistory({
+      clock: options.clock,
+      counted: (id) => [...this.#sums.sinceStart(id).values()],
+      mostBytes: options.mostFigureBytes ?? 0,
+    })
     this.#laterReviews = new LaterReviews(options.clock, (id) => this.#review([id]))
     this.#unsubscribe = [
       view.onChange((changed) => {
@@ -101,7 +117,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   }
 
   report(nodeId: string, report: NodeReport): { readonly resend: boolean } {
-    const { clock, liveness } = this.#options
+    const { view, clock, liveness } = this.#options
     const at = clock.now().toISOString()
     const isMember = (id: string) => this.#options.view.child(id) !== null
     const difference = this.#reports.merge(nodeId, this.#scope.within(nodeId, report), at, isMember)
@@ -112,7 +128,12 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     // After the merge, because listeners of liveness judge a connected node by its report.
     liveness.heardOf(nodeId)
     for (const announced of difference.announced) this.#vips.note(nodeId, announced, at)
-    for (const stats of difference.stats) this.#sums.report(nodeId, stats)
+    for (const stats of difference.stats) {
+      this.#sums.report(nodeId, stats)
+      this.#figures.moved(stats.loadBalancerId)
+    }
+    const nodeName = view.get('node', nodeId)?.value.name ?? nodeId
+    for (const health of difference.health) this.#memberHistory.note(nodeName, health)
     for (const id of difference.loadBalancers) {
       this.#loadBalancers.servingChanged(id)
       this.#tell('loadBalancer', id)
@@ -183,6 +204,22 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     return this.#vips.moves(loadBalancerId, address)
   }
 
+  rates(loadBalancerId: string): LoadRates | null {
+    return this.#figures.rates(loadBalancerId)
+  }
+
+  figures(loadBalancerId: string, span: FigureSpan): Figures {
+    return this.#figures.read(loadBalancerId, span)
+  }
+
+  memberHistory(loadBalancerId: string): readonly MemberTransition[] {
+    return this.#memberHistory.of(loadBalancerId)
+  }
+
+  onRates(listener: (loadBalancerId: string) => void): () => void {
+    return this.#figures.onRates(listener)
+  }
+
   /** As `ShardTable.onTakeover`. */
   onTakeover(listener: (takeover: ShardTakeover) => void): () => void {
     return this.#shards.onTakeover(listener)
@@ -200,6 +237,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.#shards.close()
     this.withdrawals.close()
     this.#laterReviews.close()
+    this.#figures.close()
     this.#reviews.close()
   }
 
@@ -264,6 +302,8 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
       this.#loadBalancers.deleted(id)
       this.#provisioning.set(id, null)
       this.#sums.forget(id)
+      this.#figures.forget(id)
+      this.#memberHistory.forget(id)
       this.#vips.forget(id)
       if (this.#meanings.delete(id)) this.#tell('loadBalancer', id)
       return

@@ -40,7 +40,7 @@ export class ControlPlane {
     this.admission = new StoreAdmission({ store, view, now: () => clock.now().getTime() })
     this.liveness = new NodeLiveness({ clock, disconnectedAfterMs: 3000, moveAfterMs: 5000 })
     const { nodeStates, liveness } = this
-    this.status = new StatusController({ view, nodeStates, liveness, clock })
+    this.status = new StatusController({ view, nodeStates, liveness, clock, mostFigureBytes: 1 << 20 })
     this.plans = new PlanController({
       view,
       store,

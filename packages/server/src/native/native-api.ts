@@ -10,6 +10,9 @@ import { sendDocument } from '../http/long-answer.ts'
 import { isLongBody } from '../http/long-body.ts'
 import { answerWithProblems } from '../http/problem.ts'
 import { shareOf } from '../turns/share-of.ts'
+import { publicIdIn, SEEN_KINDS } from './collections.ts'
+import { LiveChanges } from './live/live-changes.ts'
+import { LoadBalancerRows } from './live/load-balancer-rows.ts'
 import { renderOpenApi } from './openapi.ts'
 import type { NativeContext } from './operations/context.ts'
 import type { Route } from './operations/route.ts'
@@ -20,10 +23,13 @@ import { ROUTES } from './routes.ts'
 /** The budget of a project's bodies holds two of them. */
 const LONG_BODIES = { bodyLimit: DOCUMENT_BODY_LIMIT_BYTES, config: { jsonLimits: DOCUMENT_JSON_LIMITS } } as const
 
+/** Telling pages of changes takes the turns of one more project, however many pages there are. */
+const SHARE_OF_PAGES = 'pages'
+
 const NOBODY: Principal = { userId: '', userName: '', projectId: null, roles: [], expiresAt: '' }
 
 /** Our own API: the whole model, in its own terms. */
-export const nativeApi = (parts: Omit<NativeContext, 'closing' | 'connectors'>): Surface => ({
+export const nativeApi = (parts: Omit<NativeContext, 'closing' | 'connectors' | 'rows' | 'live'>): Surface => ({
   prefix: '/api/v1',
   bodyLimitBytes: NATIVE_BODY_LIMIT_BYTES,
   open: [
@@ -35,7 +41,13 @@ export const nativeApi = (parts: Omit<NativeContext, 'closing' | 'connectors'>):
     // A closing server waits for open requests, so watches must end first.
     scope.addHook('preClose', async () => closing.abort())
     const connectors = new SeenConnectors(parts.clock)
-    const context: NativeContext = { ...parts, connectors, closing: closing.signal }
+    const { view, status, figures, clock, turns } = parts
+    const rows = new LoadBalancerRows({ view, status, figures })
+    const live = new LiveChanges({
+      ...{ view, status, figures, rows, clock },
+      ...{ kinds: SEEN_KINDS, publicId: publicIdIn(view), turn: () => turns.next(SHARE_OF_PAGES) },
+    })
+    const context: NativeContext = { ...parts, connectors, rows, live, closing: closing.signal }
     answerWithProblems(scope)
     for (const known of ROUTES)
       scope.route({

@@ -4,6 +4,7 @@ import {
   httpRoute,
   KINDS,
   listener,
+  loadBalancerRow,
   member,
   pageSession,
   pool,
@@ -36,6 +37,7 @@ const NAMED = {
   Listener: listener,
   ListenerDraft: listenerDraft,
   LoadBalancerDraft: creation,
+  LoadBalancerRow: loadBalancerRow,
   Member: member,
   MemberChange: memberChangeDraft,
   MemberDraft: memberDraft,
@@ -122,7 +124,9 @@ function operation(known: Route, jsonSchema: JsonSchemaOf): Json {
         description: 'Done',
         ...(known.answer.schema && {
           content: {
-            'application/json': { schema: answerSchema(jsonSchema(known.answer.schema), known.answer.list === true) },
+            [known.answer.contentType ?? 'application/json']: {
+              schema: answerSchema(jsonSchema(known.answer.schema), known.answer.list === true),
+            },
           },
         }),
       },

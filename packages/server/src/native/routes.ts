@@ -1,4 +1,5 @@
 import { vipRoutes } from './explain/vips.ts'
+import { figureRoutes } from './load-balancers/figures.ts'
 import { listenerRouteRoutes } from './load-balancers/listener-routes.ts'
 import { loadBalancerBatchRoutes } from './load-balancers/load-balancer-batch.ts'
 import { loadBalancerMemberRoutes } from './load-balancers/load-balancer-members.ts'
@@ -14,6 +15,7 @@ import { loadBalancerClassRoutes } from './nodes/load-balancer-classes.ts'
 import { nodeRoutes } from './nodes/nodes.ts'
 import { rebalanceRoutes } from './nodes/rebalance.ts'
 import type { Route } from './operations/route.ts'
+import { overviewRoutes } from './overview/overview.ts'
 import { auditRoutes } from './projects/audit.ts'
 import { certificateRoutes } from './projects/certificates.ts'
 import { domainClaimRoutes } from './projects/domain-claims.ts'
@@ -32,6 +34,7 @@ export const ROUTES: readonly Route[] = [
   ...listenerRouteRoutes,
   ...routeChangeRoutes,
   ...loadBalancerMemberRoutes,
+  ...figureRoutes,
   ...withdrawalRoutes,
   ...networkRoutes,
   ...loadBalancerClassRoutes,
@@ -44,4 +47,5 @@ export const ROUTES: readonly Route[] = [
   ...projectRoutes,
   ...domainClaimRoutes,
   ...auditRoutes,
+  ...overviewRoutes,
 ]

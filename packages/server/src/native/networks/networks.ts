@@ -20,7 +20,7 @@ import { readRoutes } from '../watches/read-routes.ts'
 
 const named = { name: z.string().max(255).default(''), description: z.string().max(255).default('') }
 
-const NETWORKS: Collection<'network'> = {
+export const NETWORKS: Collection<'network'> = {
   kind: 'network',
   path: '/networks',
   what: 'Network',
@@ -31,7 +31,7 @@ const NETWORKS: Collection<'network'> = {
   show: (_context, object) => object,
 }
 
-const ADDRESS_POOLS: Collection<'addressPool'> = {
+export const ADDRESS_POOLS: Collection<'addressPool'> = {
   kind: 'addressPool',
   path: '/address-pools',
   what: 'Address pool',
@@ -43,7 +43,7 @@ const ADDRESS_POOLS: Collection<'addressPool'> = {
 }
 
 /** Clients know an address by its port id. Its own id is internal and contains an address. */
-const ADDRESSES: Collection<'address'> = {
+export const ADDRESSES: Collection<'address'> = {
   kind: 'address',
   path: '/addresses',
   what: 'Address',

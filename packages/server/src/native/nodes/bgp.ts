@@ -36,7 +36,7 @@ function effectiveOf(context: NativeContext, peer: BgpPeer) {
 const nameOf = (context: NativeContext, kind: 'nodeGroup' | 'node' | 'addressPool' | 'bgpPeer', id: string): string =>
   context.view.get(kind, id)?.value.name || id
 
-const PEERS: Collection<'bgpPeer'> = {
+export const PEERS: Collection<'bgpPeer'> = {
   kind: 'bgpPeer',
   path: '/bgp-peers',
   what: 'BGP peer',
@@ -53,7 +53,7 @@ const shownAdvertisement = (context: NativeContext, advertisement: BgpAdvertisem
   peers: advertisement.peerIds?.map((id) => nameOf(context, 'bgpPeer', id)) ?? null,
 })
 
-const ADVERTISEMENTS: Collection<'bgpAdvertisement'> = {
+export const ADVERTISEMENTS: Collection<'bgpAdvertisement'> = {
   kind: 'bgpAdvertisement',
   path: '/bgp-advertisements',
   what: 'BGP advertisement',

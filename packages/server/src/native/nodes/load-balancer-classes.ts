@@ -13,7 +13,7 @@ const shownClass = ({ view }: NativeContext, offered: LoadBalancerClass) => ({
   nodeGroupName: view.get('nodeGroup', offered.nodeGroupId ?? '')?.value.name ?? null,
 })
 
-const CLASSES: Collection<'loadBalancerClass'> = {
+export const CLASSES: Collection<'loadBalancerClass'> = {
   kind: 'loadBalancerClass',
   path: '/load-balancer-classes',
   what: 'Load balancer class',

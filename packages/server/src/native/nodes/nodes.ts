@@ -18,7 +18,7 @@ const NODES: Collection<'node'> = {
   show: shownNode,
 }
 
-const NODE_GROUPS: Collection<'nodeGroup'> = {
+export const NODE_GROUPS: Collection<'nodeGroup'> = {
   kind: 'nodeGroup',
   path: '/node-groups',
   what: 'Node group',
@@ -30,7 +30,7 @@ const NODE_GROUPS: Collection<'nodeGroup'> = {
 
 const publicEnrolmentToken = enrolmentToken.omit({ secretSha256: true, grant: true })
 
-const ENROLMENT_TOKENS: Collection<'enrolmentToken'> = {
+export const ENROLMENT_TOKENS: Collection<'enrolmentToken'> = {
   kind: 'enrolmentToken',
   path: '/enrolment-tokens',
   what: 'Enrolment token',

@@ -1,5 +1,13 @@
 import type { Admission, ModelView } from '@spout/admission/contract'
-import type { DnsReader, DomainChecks, Network, OwnershipReader, StatusReader, WithdrawalReader } from '@spout/model'
+import type {
+  DnsReader,
+  DomainChecks,
+  FiguresReader,
+  Network,
+  OwnershipReader,
+  StatusReader,
+  WithdrawalReader,
+} from '@spout/model'
 import type { Clock } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import type { AuditPage, AuditQuery } from '../../audit/audit-reader.ts'
@@ -7,6 +15,8 @@ import type { Authenticator } from '../../authn/authenticator.ts'
 import type { ForeignTokens } from '../../authn/foreign-session.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
 import type { RoundTurns } from '../../turns/round-turns.ts'
+import type { LiveChanges } from '../live/live-changes.ts'
+import type { LoadBalancerRows } from '../live/load-balancer-rows.ts'
 import type { SeenConnectors } from './seen-connectors.ts'
 
 /** The dependencies of the native API. */
@@ -16,6 +26,7 @@ export interface NativeContext {
   readonly store: Store
   readonly status: StatusReader
   readonly ownership: OwnershipReader
+  readonly figures: FiguresReader
   readonly withdrawals: WithdrawalReader
   readonly dns: DnsReader
   readonly domains: DomainChecks
@@ -36,6 +47,9 @@ export interface NativeContext {
   readonly connectors: SeenConnectors
   /** What the web page is told before anything else. */
   readonly page: PageContext
+  readonly rows: LoadBalancerRows
+  /** What open pages follow. */
+  readonly live: LiveChanges
   /** Aborts when the server closes, which ends all streams. */
   readonly closing: AbortSignal
 }

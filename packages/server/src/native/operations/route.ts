@@ -26,6 +26,8 @@ export interface Answer {
   /** The schema of the answer, for the API document; null for an empty one. */
   readonly schema: z.ZodType | null
   readonly list?: boolean
+  /** Default: `application/json`. */
+  readonly contentType?: string
 }
 
 /** One operation of the native API: its handler and its documentation in one place. */

@@ -22,7 +22,7 @@ const publicCertificate = certificate.omit({ sealedKey: true }).extend({
   }),
 })
 
-const CERTIFICATES: Collection<'certificate'> = {
+export const CERTIFICATES: Collection<'certificate'> = {
   kind: 'certificate',
   path: '/certificates',
   what: 'Certificate',

@@ -16,7 +16,7 @@ function shownClaim(_context: NativeContext, { token, ...claim }: ObjectOf<'doma
   return { ...claim, record: { name: challengeNameOf(claim.domain), type: 'TXT', value: challengeValueOf({ token }) } }
 }
 
-const CLAIMS: Collection<'domainClaim'> = {
+export const CLAIMS: Collection<'domainClaim'> = {
   kind: 'domainClaim',
   path: '/domain-claims',
   what: 'Domain claim',

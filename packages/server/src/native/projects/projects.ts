@@ -10,7 +10,7 @@ import { type Route, route } from '../operations/route.ts'
 import { shownUser } from '../operations/shown.ts'
 import { readRoutes } from '../watches/read-routes.ts'
 
-const PROJECTS: Collection<'project'> = {
+export const PROJECTS: Collection<'project'> = {
   kind: 'project',
   path: '/projects',
   what: 'Project',
@@ -22,7 +22,7 @@ const PROJECTS: Collection<'project'> = {
 
 const publicUser = user.omit({ passwordHash: true }).extend({ hasPassword: z.boolean() })
 
-const USERS: Collection<'user'> = {
+export const USERS: Collection<'user'> = {
   kind: 'user',
   path: '/users',
   what: 'User',

@@ -11,7 +11,7 @@ import type { NativeContext } from '../operations/context.ts'
 import type { Call } from '../operations/route.ts'
 import { BriefLines } from './brief-lines.ts'
 import { type Line, lineWriter, type WriteLine } from './line-writer.ts'
-import { followReader } from './reader.ts'
+import { openAnswer } from './open-answer.ts'
 
 /**
  * Streams a collection's changes as NDJSON until the client goes, loses its access or the server closes. Objects are
@@ -25,24 +25,11 @@ export async function watchCollection<K extends Kind>(
   context: NativeContext,
   call: Call<undefined>,
 ): Promise<void> {
-  const { request, reply, principal } = call
+  const { request, principal } = call
   const from = queryValue(request, 'from')
-  const stream = await context.streams.open(shareOf(principal))
-  const gone = new AbortController()
-  const signal = AbortSignal.any([gone.signal, context.closing])
-  reply.hijack()
-  const raw = reply.raw
-  raw.on('close', () => gone.abort())
-  raw.on('error', () => gone.abort())
-  raw.writeHead(200, {
-    'content-type': 'application/x-ndjson',
-    'cache-control': 'no-store',
-    'x-openstack-request-id': request.id,
-  })
-  const reader = followReader(context, call)
-  const over = AbortSignal.any([signal, reader.lost])
-  const turn = () => context.turns.next(shareOf(principal))
-  const writeAnyhow = lineWriter(raw, { signal, over, stream, turn, cutOff: () => gone.abort() })
+  const answer = await openAnswer(context, call, 'application/x-ndjson')
+  const { reader, over } = answer
+  const writeAnyhow = lineWriter(answer, () => context.turns.next(shareOf(principal)))
   const write: WriteLine = (make) => writeAnyhow(() => (reader.lost.aborted ? null : make()))
   const watch: Watch<K> = {
     ...{ collection, context, principal, write },
@@ -61,13 +48,8 @@ export async function watchCollection<K extends Kind>(
     const error = reader.refusal ?? thrown
     await writeAnyhow(() => ({ type: 'ERROR', error: problemOf(errorOf(error, request), request.id) }))
   } finally {
-    stream.close()
-    reader.stop()
     unsubscribe()
-    gone.abort()
-    const { socket } = raw
-    // A closing server has already closed idle connections. This one would keep it waiting.
-    raw.end(() => context.closing.aborted && socket?.end())
+    answer.end()
   }
 }
 
