@@ -29,6 +29,7 @@ export {
   type AddressSpace,
   nodeSpace,
   poolSpace,
+  spaceSize,
   subnetSpace,
 } from './ipam/address-space.ts'
 export {
@@ -39,6 +40,7 @@ export {
   describeFree,
 } from './ipam/allocate.ts'
 export { NumberRuns } from './ipam/number-runs.ts'
+export { poolMap } from './ipam/pool-map.ts'
 export { planLocal } from './local/plan-local.ts'
 export { admittedSources } from './node-state/admitted-sources.ts'
 export { type Announcing, announcingIn } from './node-state/announcing-in.ts'

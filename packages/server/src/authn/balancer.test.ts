@@ -95,6 +95,7 @@ const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'PUT /networks/:id/routes': 'may',
   'GET /address-pools': 'may',
   'GET /address-pools/:id': 'may',
+  'GET /address-pools/:id/usage': 'must not',
   'POST /address-pools': 'must not',
   'PATCH /address-pools/:id': 'must not',
   'DELETE /address-pools/:id': 'must not',

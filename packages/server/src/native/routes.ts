@@ -9,6 +9,7 @@ import { memberChangeRoutes } from './load-balancers/member-changes.ts'
 import { routeChangeRoutes } from './load-balancers/route-changes.ts'
 import { withdrawalRoutes } from './load-balancers/withdrawal.ts'
 import { networkRoutes } from './networks/networks.ts'
+import { poolUsageRoutes } from './networks/pool-usage.ts'
 import { bgpRoutes } from './nodes/bgp.ts'
 import { controlPlaneRoutes } from './nodes/control-plane.ts'
 import { loadBalancerClassRoutes } from './nodes/load-balancer-classes.ts'
@@ -37,6 +38,7 @@ export const ROUTES: readonly Route[] = [
   ...figureRoutes,
   ...withdrawalRoutes,
   ...networkRoutes,
+  ...poolUsageRoutes,
   ...loadBalancerClassRoutes,
   ...nodeRoutes,
   ...controlPlaneRoutes,
