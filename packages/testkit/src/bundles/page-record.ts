@@ -1,20 +1,17 @@
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { type Dirent, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { THIS_CHECKOUT } from '../system/checkout.ts'
 import { stampOf } from './build-record.ts'
 
 /** Where the control plane of a checkout finds the built page. */
 export const PAGE = path.join(THIS_CHECKOUT, 'build/dashboard')
-const RECORD = `${PAGE}.json`
+export const RECORD = `${PAGE}.json`
 const SOURCES = 'apps/dashboard'
 
 /** The stamp of each file that the page is made of, by its path relative to the repository. */
 export const pageStamps = (): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    [
-      'node_modules/.package-lock.json',
-      ...globSync(sourcesOfPage(), { cwd: THIS_CHECKOUT, exclude: isForeign }).sort(),
-    ].map((file) => [file, stampOf(file)]),
+    ['node_modules/.package-lock.json', ...sourcesOfPage()].sort().map((file) => [file, stampOf(file)]),
   )
 
 /** Whether the page was built of the files as they are now. */
@@ -33,7 +30,10 @@ function sourcesOfPage(): readonly string[] {
   }
   const ours = Object.keys(dependencies).filter((name) => name.startsWith('@spout/'))
   const used = ours.map((name) => name.replace('@spout/', 'packages/'))
-  return [`${SOURCES}/**/*`, ...used.flatMap((at) => [`${at}/package.json`, `${at}/src/**/*.ts`])]
+  const patterns = [`${SOURCES}/**/*`, ...used.flatMap((at) => [`${at}/package.json`, `${at}/src/**/*.ts`])]
+  return globSync(patterns, { cwd: THIS_CHECKOUT, withFileTypes: true, exclude: isForeign })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => path.relative(THIS_CHECKOUT, path.join(parentPath, name)))
 }
 
-const isForeign = (file: string): boolean => path.basename(file) === 'node_modules' || /\.test\.tsx?$/.test(file)
+const isForeign = ({ name }: Dirent): boolean => name === 'node_modules' || /\.test\.tsx?$/.test(name)
