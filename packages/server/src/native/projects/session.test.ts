@@ -362,6 +362,16 @@ describe('a watch by a session', () => {
   })
 })
 
+test('events by a session are told until it switches to another project', async () => {
+  const url = await bed.app.listen({ host: '127.0.0.1', port: 0 })
+  const cookie = await login()
+  const answer = await fetch(`${url}/api/v1/events?topics=objects`, { headers: { cookie, 'spout-page': '1' } })
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining('event-stream')])
+  const told = answer.text()
+  expect((await ask('PUT', '/session/project', cookie, { projectId: two })).status).toBe(200)
+  expect(await told).toMatch(/event: end\ndata: .*"code":"SessionEnded"/)
+})
+
 describe("a token of somebody else's identity service", () => {
   const TOKEN = 'gAAAAABm.keystone_token-='
 
