@@ -1,4 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errorHeaders, errorOf, HTTP_STATUS } from '../http/error-of.ts'
 import type { Surface } from '../http/host.ts'
 import { CodedFiles } from './coded-files.ts'
 import { INDEX, type PageFile, type PageFiles } from './page-files.ts'
@@ -26,6 +27,7 @@ export const pageSurface = (files: PageFiles | null): Surface => ({
       reply.headers(PAGE_HEADERS)
       done()
     })
+    answerErrorsInText(scope)
     scope.setNotFoundHandler((_request, reply) =>
       text(reply.header('allow', 'GET, HEAD'), 405, 'Files are only read.\n'),
     )
@@ -49,12 +51,21 @@ export const frontDoor = (files: PageFiles | null): Surface => ({
   bodyLimitBytes: LIMIT_BYTES,
   open: ['/'],
   plugin: async (scope) => {
+    answerErrorsInText(scope)
     scope.get('/', (request, reply) => {
       if (files === null || !/\btext\/html\b/.test(request.headers.accept ?? '')) return reply.callNotFound()
       return reply.redirect(`${PREFIX}/`, 302)
     })
   },
 })
+
+/** Who opens a page reads it, such as that too much was asked at once. */
+const answerErrorsInText = (scope: FastifyInstance) =>
+  scope.setErrorHandler((error, request, reply) => {
+    const known = errorOf(error, request)
+    const status = HTTP_STATUS[known.kind]
+    return text(reply.headers(errorHeaders(known, status, 'Bearer')), status, `${known.message}\n`)
+  })
 
 /** Null for the page without the slash at its end. */
 function pathBelow({ url }: FastifyRequest): string | null {
