@@ -53,6 +53,7 @@ const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'GET /control-plane': 'must not',
   'GET /overview/load-balancers': 'must not',
   'GET /events': 'must not',
+  'GET /problems': 'must not',
   'GET /load-balancers': 'may',
   'GET /load-balancers/:id': 'may',
   'POST /load-balancers': 'may',

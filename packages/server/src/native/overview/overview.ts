@@ -1,4 +1,4 @@
-import { loadBalancerRow } from '@spout/model'
+import { loadBalancerRow, operatorProblem } from '@spout/model'
 import { LongList } from '@spout/runtime'
 import { z } from 'zod'
 import { listScope } from '../../authn/access.ts'
@@ -7,6 +7,7 @@ import { queryValue } from '../../http/query.ts'
 import { shareOf } from '../../turns/share-of.ts'
 import { type Route, route } from '../operations/route.ts'
 import { streamEvents } from './event-stream.ts'
+import { problemsOf } from './problems.ts'
 
 const tag = 'overview'
 
@@ -30,6 +31,19 @@ export const overviewRoutes: readonly Route[] = [
       const wanted = project === null ? visible : visible.filter(({ projectId }) => projectId === project)
       const items = LongList.of(wanted, (loadBalancer) => rows.of(loadBalancer))
       return sendAsWritten(reply, () => turns.next(shareOf(principal)), { items, revision })
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/problems',
+    tag,
+    summary: 'List what an operator should look at now, worst first, with the section of the runbook',
+    access: 'admin',
+    body: null,
+    answer: { status: 200, schema: z.strictObject({ items: z.array(operatorProblem) }) },
+    handle: (context, { principal, reply }) => {
+      const items = LongList.of(problemsOf(context), (problem) => problem)
+      return sendAsWritten(reply, () => context.turns.next(shareOf(principal)), { items })
     },
   }),
   route({
