@@ -3,6 +3,7 @@
  * product.
  */
 export { builtPage } from './bundles/built-page.ts'
+
 export { bundled, bundleOf } from './bundles/bundled.ts'
 export * from './documents/blocks.ts'
 export * from './documents/checkout-shell.ts'
@@ -10,6 +11,7 @@ export * from './documents/page-shell.ts'
 export * from './documents/typed-page.ts'
 export * from './documents/yaml-blocks.ts'
 export * from './fault-figures.ts'
+export { type ReceivedEvent, type ReceivedEvents, receiveEvents } from './http/events.ts'
 export * from './kubernetes/api.ts'
 export * from './kubernetes/build.ts'
 export * from './kubernetes/cert-manager.ts'

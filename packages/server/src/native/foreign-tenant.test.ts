@@ -1,8 +1,8 @@
-import { waitFor } from '@spout/testkit'
+import { receiveEvents, waitFor } from '@spout/testkit'
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Method, openTestBed, type TestBed } from '../test-bed.ts'
-import { receiveEvents } from '../testing/events.ts'
+
 import { ROUTES } from './routes.ts'
 
 /** What is in every name, address and figure of the other tenant, and nowhere else. */

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { loadBalancerRow } from '@spout/model'
 import { FakeClock } from '@spout/runtime/fake-clock'
+import { type ReceivedEvent, type ReceivedEvents, receiveEvents } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestBed, type TestBed } from '../../test-bed.ts'
-import { type ReceivedEvent, type ReceivedEvents, receiveEvents } from '../../testing/events.ts'
 
 let bed: TestBed
 let url: string
