@@ -60,10 +60,14 @@ test('what is wrong with nodes, shards, pools and load balancers, worst first, w
     (one: { level: string; code: string; object: { name: string }; runbook: string }) =>
       [one.level, one.code, one.object.name, one.runbook] as const,
   )
-  expect(short).toEqual([
-    ['error', 'TwoOwners', 'g', 'two-nodes-own-a-shard'],
-    ['error', 'NodeDisconnected', 'silent', 'a-node-is-disconnected'],
+  // Of one kind they come in the order of creation, which is not known within a millisecond.
+  const [first, ...rest] = short
+  expect(first).toEqual(['error', 'TwoOwners', 'g', 'two-nodes-own-a-shard'])
+  expect(rest.slice(0, 2).toSorted()).toEqual([
     ['error', 'AddressClaimed', 'conflicted', 'somebody-claims-an-address-of-a-node'],
+    ['error', 'NodeDisconnected', 'silent', 'a-node-is-disconnected'],
+  ])
+  expect(rest.slice(2)).toEqual([
     ['error', 'Exhausted', 'p', 'a-pool-of-addresses-runs-out'],
     ['error', 'NoNodeAvailable', 'failed', 'no-node-can-take-a-load-balancer'],
     ['warning', 'MembersDown', 'partly', 'members-are-down'],
