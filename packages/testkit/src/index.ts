@@ -3,7 +3,6 @@
  * product.
  */
 export { builtPage } from './bundles/built-page.ts'
-
 export { bundled, bundleOf } from './bundles/bundled.ts'
 export * from './documents/blocks.ts'
 export * from './documents/checkout-shell.ts'
