@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { freePort } from '@spout/testkit/free-port'
 import { issueCertificate } from '@spout/testkit/tls'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { answeringEndpoint, call, watch } from './api.ts'
 import { Endpoints } from './endpoints.ts'
 import { NativeApi } from './native-api.ts'
@@ -132,6 +132,36 @@ test('when none answers, each is named with its reason; the next request asks th
     )
     expect(planes.map(({ asked }) => asked.length)).toEqual([0, n, n])
   }
+})
+
+/** Takes a request and never answers. */
+const isSilent: RequestListener = () => {}
+
+describe.each([
+  ['while it connects', (): AbortSignal => AbortSignal.abort()],
+  [
+    'before there is an answer',
+    (first: Plane): AbortSignal => {
+      const giving = new AbortController()
+      void vi.waitFor(() => expect(first.asked).toHaveLength(1)).then(() => giving.abort())
+      return giving.signal
+    },
+  ],
+])('a caller that gives up %s', (_, signalFor) => {
+  test('says nothing against who was asked, so that the next request goes there', async () => {
+    const [first, second] = [await plane(isSilent), await plane(answers)]
+    const session = sessionOf(first, second)
+    expect(await failureOf(call(session, 'GET', '/x', undefined, signalFor(first)))).toContain('aborted')
+    expect(session.endpoints.present).toBe(first.url)
+    expect(second.asked).toEqual([])
+  })
+})
+
+test('one that does not answer in time is left', async () => {
+  const [first, second] = [await plane(isSilent), await plane(answers)]
+  const session = sessionOf(first, second)
+  expect(await failureOf(call(session, 'GET', '/x', undefined, AbortSignal.timeout(50)))).toContain('timeout')
+  expect(session.endpoints.present).toBe(second.url)
 })
 
 test('a refusal is an answer: no other is asked', async () => {

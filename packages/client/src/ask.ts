@@ -1,6 +1,6 @@
 import { type Attempt, SpoutError } from '@spout/model/errors'
 import { type ApiProblem, problemOf } from './api-problem.ts'
-import { attemptOfAnswer, attemptOfFailure, failureText, mayAskAnother } from './attempt.ts'
+import { attemptOfAnswer, attemptOfFailure, failureText, isGivenUp, mayAskAnother } from './attempt.ts'
 import type { Endpoints } from './endpoints.ts'
 import { reach } from './reach.ts'
 
@@ -16,6 +16,7 @@ interface Request {
   readonly method: string
   readonly path: string
   readonly body?: unknown
+  /** Of a time limit (`TimeoutError`), or of a caller that gives up. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -42,7 +43,7 @@ export async function ask<T>(session: Session, request: Request, read: Read<T>):
     const outcome = (await unreached(endpoints, url, request.signal)) ?? (await askAt(url, session, request, read))
     if ('unanswered' in outcome) {
       const { unanswered } = outcome
-      endpoints.failed(url)
+      if (!isGivenUp(request.signal)) endpoints.failed(url)
       tried.push({ url, ...unanswered })
       if (request.signal?.aborted === true || !mayAskAnother(request.method, unanswered.attempt)) break
     } else {

@@ -15,6 +15,10 @@ export const attemptOfFailure = (error: unknown): Attempt => (isUnconnected(caus
 /** A read may always be repeated. A change may have been made by somebody else in between, so it is not made again. */
 export const mayAskAnother = (method: string, attempt: Attempt): boolean => method === 'GET' || attempt === 'not-begun'
 
+/** Whether the caller no longer wants an answer. When its time is over instead, that speaks against who was asked. */
+export const isGivenUp = (signal: AbortSignal | undefined): boolean =>
+  signal?.aborted === true && (signal.reason as Error | undefined)?.name !== 'TimeoutError'
+
 /** The reason why `fetch` failed, in one line. */
 export function failureText(error: unknown): string {
   const cause = causeOf(error)

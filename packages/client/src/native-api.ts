@@ -1,6 +1,7 @@
 import type { Edit } from '@spout/model/edits'
 import { ERRORS, type ErrorCode } from '@spout/model/errors'
 import { ApiProblem, call, type Session, watch } from './api.ts'
+import { LONGEST_SILENCE_MS } from './silence.ts'
 
 /**
  * Gives a long-running program a valid token. Call `forget` when the control plane rejects the token: the next call
@@ -50,8 +51,6 @@ export interface ChangedLine {
  * repeat its bytes only two minutes after the network is back. Long polls wait for 30 s at most.
  */
 const LONGEST_CALL_MS = 60_000
-/** A watch that has nothing to say has a bookmark every 10 s. A machine that went off says nothing, and nobody else does. */
-const LONGEST_SILENCE_MS = 60_000
 
 type ErrorLine = { readonly type: 'ERROR'; readonly error?: { readonly detail?: string } }
 

@@ -1,3 +1,6 @@
+/** A watch that has nothing to say has a bookmark every 10 s. A machine that went off says nothing, and nobody else does. */
+export const LONGEST_SILENCE_MS = 60_000
+
 /** Notices that nothing comes for too long. Only what is spent waiting counts. */
 export class Silence {
   readonly #longestMs: number
@@ -16,7 +19,7 @@ export class Silence {
 
   begin(): void {
     if (this.#longestMs === 0) return
-    const reason = new Error(`nothing came for ${this.#longestMs / 1000} s`)
+    const reason = new DOMException(`nothing came for ${this.#longestMs / 1000} s`, 'TimeoutError')
     this.#timer = setTimeout(() => this.#over.abort(reason), this.#longestMs)
   }
 
