@@ -15,6 +15,7 @@ import { PostgresServer } from '@spout/testkit/postgres-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { NodeIdentity } from '../../agent/src/identity.ts'
 import { readInstalled } from '../../cli/src/commands/upgrade/installed.ts'
+import { buildProgram } from '../../cli/src/program.ts'
 import { spoutAs } from '../../cli/src/testing/installed-spout.ts'
 import { controlPlaneConfig } from './config.ts'
 import { servedCertificates } from './doctor/checks/served-certificates.ts'
@@ -193,6 +194,21 @@ async function spout(through: readonly Plane[], ...words: readonly string[]): Pr
   return stdout
 }
 
+/** Keeps `spout project list -w` running, as somebody does who names these control planes. */
+async function startListing(through: readonly Plane[]) {
+  const written: string[] = []
+  const stopping = new AbortController()
+  const env = { SPOUT_ENDPOINT: through.map(({ process }) => process.address).join(), SPOUT_TOKEN: token }
+  const context = { env, colour: false, write: (text: string) => void written.push(text), signal: stopping.signal }
+  const ended = buildProgram(context).parseAsync(['project', 'list', '-w', '-o', 'name'], { from: 'user' })
+  await expect.poll(() => written.length).toBe(1)
+  const stop = async () => {
+    stopping.abort()
+    await ended.catch((error: Error) => expect(error.name).toBe('AbortError'))
+  }
+  return { printed: () => written.map((text) => text.trim().split('\n')), stop }
+}
+
 test('any of them answers, and shows at once what was written through another; each says what it is', async () => {
   let leader = planes[0]!
   await waitFor(
@@ -299,6 +315,7 @@ test('kill -9 of the leader: another leads, what was acknowledged is there, watc
   )
 
   const everyPlane = [leader, ...living]
+  const listing = await startListing(everyPlane)
   const follower = startFollowing(everyPlane)
   const { accepted, stop } = startWriting(living, 'killed')
   await expect.poll(() => accepted.length).toBeGreaterThan(5)
@@ -323,6 +340,10 @@ test('kill -9 of the leader: another leads, what was acknowledged is there, watc
   const written = [...accepted.map(({ name }) => name), byCommand.trim()]
   await expect.poll(() => written.filter((name) => !follower.seen.has(name)), { timeout: LONG_MS }).toEqual([])
   await follower.stop()
+  await expect.poll(() => listing.printed().at(-1), { timeout: LONG_MS }).toEqual(expect.arrayContaining(written))
+  // Each list is longer than the one before: none is printed twice.
+  expect(listing.printed().filter((names, at, all) => names.length <= (all[at - 1]?.length ?? 0))).toEqual([])
+  await listing.stop()
 
   expect(await ended).toMatch(/ended|broken/)
   const again = await watchedAt(revision)

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Command } from 'commander'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -11,21 +11,25 @@ let names: string[]
 
 const network = () => ({ id: 'n', name: 'net', subnets: names.map((name) => ({ id: name, name })) })
 
-/** A control plane with one network. Each of its watches sees a subnet come before the bookmark, and one after it. */
+/** A control plane with one network. Its watch sees a subnet come before the bookmark, and one after the next list. */
 beforeEach(async () => {
   names = ['first']
+  let watching: ServerResponse | null = null
+  const line = (type: string) => watching?.write(`${JSON.stringify({ type })}\n`)
   server = createServer((request, response) => {
     response.setHeader('content-type', 'application/json')
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
-    if (!searchParams.has('watch')) return response.end(JSON.stringify({ items: [network()] }))
-    const line = (type: string) => response.write(`${JSON.stringify({ type })}\n`)
-    names.push('before')
-    line('BOOKMARK')
-    if (pathname.endsWith('/networks')) {
+    if (searchParams.has('watch')) {
+      watching = pathname.endsWith('/networks') ? response : null
+      names.push('before')
+      line('BOOKMARK')
+      return
+    }
+    response.end(JSON.stringify({ items: [network()] }))
+    if (!names.includes('after')) {
       names.push('after')
       line('MODIFIED')
-    }
-    return response.end()
+    } else watching?.end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })

@@ -1,4 +1,3 @@
-import { watch } from '@spout/client/api'
 import { type Command, Option } from 'commander'
 import { bodyOf } from '../../body.ts'
 import { type ScopedSession, scopedTo } from '../../lookup.ts'
@@ -6,6 +5,7 @@ import type { Noun } from '../../nouns/noun.ts'
 import { FORMATS, type Format, printList, printOne } from '../../output/print.ts'
 import { type Column, fieldsOf, isOwned, type Resource, type Row } from '../../resources/resource.ts'
 import { type CommandContext, sessionOf, UsageError } from '../connections/context.ts'
+import { printAtChanges } from './print-at-changes.ts'
 
 /** Adds `spout NOUN list|show|create|set|delete` to the program. */
 export function addNoun(program: Command, resource: Resource, noun: Noun, context: CommandContext): void {
@@ -49,15 +49,15 @@ class NounCommand {
   addList(): void {
     const list = withOutput(this.#verb('list', `lists ${this.#resource.summary}`, null))
     this.#takeProject(list)
-    list.option('-w, --watch', 'prints the list again whenever something changes')
+    list.option('-w, --watch', 'prints the list again whenever it changes')
     this.#act(list, async ({ within, options }) => {
       const session = await this.#session(options)
-      const print = async () => {
-        const rows = await this.#noun.list(session, within)
-        this.#context.write(printList(rows, this.#resource.columns, this.#printing(options)))
-      }
-      if (options.watch) await this.#printAtChanges(session, print)
-      else await print()
+      const read = async () =>
+        printList(await this.#noun.list(session, within), this.#resource.columns, this.#printing(options))
+      const write = (text: string) => this.#context.write(text)
+      const watched = { path: this.#noun.watchPath, read, write, signal: this.#context.signal }
+      if (options.watch) await printAtChanges(session, watched)
+      else write(await read())
     })
   }
 
@@ -147,17 +147,6 @@ class NounCommand {
 
   #print(row: Row, columns: readonly Column[], options: Options): void {
     this.#context.write(printOne(row, columns, this.#printing(options)))
-  }
-
-  async #printAtChanges(session: ScopedSession, print: () => Promise<void>): Promise<void> {
-    const changes = watch<{ type: string }>(session, `${this.#noun.watchPath}?watch=1`, this.#context.signal)
-    let isPrinted = false
-    for await (const { type } of changes) {
-      const isBookmark = type === 'BOOKMARK'
-      // Objects that exist come first, up to a bookmark. A list that is read after it misses no change in between.
-      if (isBookmark !== isPrinted) await print()
-      isPrinted ||= isBookmark
-    }
   }
 }
 
