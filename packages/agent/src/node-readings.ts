@@ -45,6 +45,7 @@ export class NodeReadings {
   readonly #sources: NodeSources
   readonly #parts: Parts
   readonly #statsEveryMs: number
+  #hasLookedAtShares = false
   #unsubscribe: () => void = () => {}
   /** By driver: the statistics that the reporter last got. */
   readonly #told = new Map<DataPlaneDriver, readonly ServiceStats[]>()
@@ -73,7 +74,9 @@ export class NodeReadings {
     const trafficPauseMs = () => (this.#parts.health()?.wantsTraffic ? TRAFFIC_EVERY_MS : WATCHED_WITHIN_MS)
     repeats.every('traffic', trafficPauseMs, () => this.#pollTraffic())
     repeats.every('stats', this.#statsEveryMs, () => this.#pollStats())
-    repeats.every('shares', this.#statsEveryMs, () => this.#lookAtShares())
+    // The first look comes at once: what a network was refused before it is not told.
+    const sharesPauseMs = () => (this.#hasLookedAtShares ? this.#statsEveryMs : 0)
+    repeats.every('shares', sharesPauseMs, () => this.#lookAtShares())
   }
 
   /** Ends the subscription to group reports. */
@@ -103,6 +106,7 @@ export class NodeReadings {
   async #lookAtShares(): Promise<void> {
     const { shares } = this.#sources
     const { reporter, accessLogs } = this.#parts
+    this.#hasLookedAtShares = true
     if (shares !== undefined) reporter.tell({ overShares: await shares.look() })
     if (accessLogs !== null) reporter.tell({ logTroubles: accessLogs.troubles() })
   }

@@ -118,6 +118,25 @@ test('a proxy that came and was refused something between two looks is reported,
   expect(await watch.look()).toEqual([{ domain: 1, share: 'memory', limit: 9, refused: true }])
 })
 
+test('a domain that came after the first look, and was refused something before the next, is reported', async () => {
+  const { state, watch } = watched()
+  state.domains = [1]
+  await watch.look()
+  state.domains = [1, 2]
+  state.refused.set(2, 1)
+  expect(await watch.look()).toEqual([{ domain: 2, share: 'packets', limit: 100, refused: true }])
+})
+
+test('a domain that was there at the first look, and could not be read, begins with its next read', async () => {
+  const { state, watch } = watched()
+  state.refused.delete(1)
+  await watch.look()
+  state.refused.set(1, 7)
+  expect(await watch.look()).toEqual([])
+  state.refused.set(1, 8)
+  expect(await watch.look()).toMatchObject([{ domain: 1, refused: true }])
+})
+
 test('a domain that cannot be read hides no other, and one that is gone is forgotten', async () => {
   const { state, watch } = watched()
   await watch.look()

@@ -63,8 +63,11 @@ export class ShareWatch {
   /** domain -> `keyOf` */
   readonly #over = new Map<number, Map<string, Over>>()
   readonly #refused = new Map<number, Map<string, number>>()
-  /** Domains that were read as a whole: a count that appears there later began after that. */
-  readonly #lookedAt = new Set<number>()
+  /**
+   * Domains that were there at the first look, and could not be read since: what they were refused before is not known.
+   * Counts of all others began after that look. Null before it.
+   */
+  #unread: Set<number> | null = null
   readonly #mostUsed = new Map<ShareName, number>()
   readonly #total = new Map<ShareName, number>()
   #notBeforeMs = 0
@@ -101,6 +104,7 @@ export class ShareWatch {
 
   async #lookAtAll(domains: readonly number[]): Promise<void> {
     const { sources, log } = this.#options
+    this.#unread ??= new Set(domains)
     this.#mostUsed.clear()
     const read = new Map(domains.map((domain) => [domain, new Set<string>()]))
     for (const source of sources)
@@ -116,7 +120,7 @@ export class ShareWatch {
         }
     // Forget the counters of proxies that ended: the next one of that name begins at zero.
     for (const [domain, keys] of read) {
-      this.#lookedAt.add(domain)
+      this.#unread.delete(domain)
       for (const key of this.#refused.get(domain)?.keys() ?? [])
         if (!keys.has(key)) this.#refused.get(domain)?.delete(key)
     }
@@ -124,7 +128,6 @@ export class ShareWatch {
     for (const domain of this.#refused.keys()) {
       if (there.has(domain)) continue
       this.#refused.delete(domain)
-      this.#lookedAt.delete(domain)
       this.#over.delete(domain)
       for (const source of sources) source.forget?.(domain)
     }
@@ -134,8 +137,7 @@ export class ShareWatch {
     const { share, limit, used, refused, isOver } = use
     const ofDomain = this.#refused.get(domain) ?? new Map<string, number>()
     this.#refused.set(domain, ofDomain)
-    // Refusals before this process's first read of the domain are not reported.
-    const before = ofDomain.get(keyOf(use)) ?? (this.#lookedAt.has(domain) ? 0 : refused)
+    const before = ofDomain.get(keyOf(use)) ?? (this.#unread?.has(domain) ? refused : 0)
     // A count that decreased has started again.
     const more = refused === null || before === null ? 0 : refused < before ? refused : refused - before
     if (refused !== null) ofDomain.set(keyOf(use), refused)
