@@ -113,7 +113,8 @@ export interface Store {
    * Applies all writes or none, as one entry of the change log with one revision. It is durable when the promise
    * resolves. Concurrent commits may share a disk flush (group commit), but succeed or fail independently.
    * @throws SpoutError RevisionConflict, AlreadyExists, NotFound (delete or conditional put of an absent object);
-   * StoreUnavailable when the disk fails: then nothing of this commit is stored, and reads go on; LeaseLost
+   * StoreUnavailable when the disk fails: then nothing of this commit is stored, and reads go on; LeaseLost;
+   * StoredUnknown when the store is closed before a server says whether it is stored
    */
   commit(writes: readonly Write[], options?: CommitOptions): Promise<{ readonly revision: Revision }>
   /**

@@ -72,7 +72,7 @@ function refuseRoute({ url }: FastifyRequest, reply: FastifyReply, prefix: strin
 function faultFor(error: unknown, request: FastifyRequest): OctaviaFault {
   if (error instanceof OctaviaFault) return error
   if (error instanceof SpoutError) {
-    if (error.kind === 'internal' || error.kind === 'unavailable')
+    if (error.kind === 'internal' || error.kind === 'unavailable' || error.kind === 'unknown')
       request.log.warn({ event: 'request-failed', requestId: request.id, err: error }, 'request failed')
     return faultOf(error)
   }

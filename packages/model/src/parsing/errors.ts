@@ -17,6 +17,8 @@ export type ErrorKind =
   | 'unsupported'
   | 'throttled'
   | 'unavailable'
+  /** It may have been carried out. */
+  | 'unknown'
   | 'internal'
 
 /** When a retry can succeed: never, after a pause, or after something else has changed. */
@@ -86,6 +88,7 @@ export const ERRORS = {
   Gone: row('gone', 'backoff', 'Revision {revision} has been compacted away: list again'),
   TooManyRequests: row('throttled', 'backoff', 'Too many requests: {reason}; try again in {seconds} s'),
   StoreUnavailable: row('unavailable', 'backoff', 'The store does not accept writes: {reason}'),
+  StoredUnknown: row('unknown', 'backoff', 'It is not known whether this is stored: {reason}'),
   LeaseLost: row('unavailable', 'backoff', 'Lease {lease} is lost: {reason}'),
   Unavailable: row('unavailable', 'backoff', '{what} is not available: {reason}'),
   Internal: row('internal', 'backoff', 'Internal error {reference}'),

@@ -14,7 +14,7 @@ export function errorOf(error: unknown, request: FastifyRequest): SpoutError {
 
 function knownError(error: unknown, request: FastifyRequest): SpoutError {
   if (error instanceof SpoutError) {
-    if (error.kind === 'internal' || error.kind === 'unavailable')
+    if (error.kind === 'internal' || error.kind === 'unavailable' || error.kind === 'unknown')
       request.log.warn({ event: 'request-failed', requestId: request.id, err: error }, 'request failed')
     return error
   }
@@ -47,6 +47,7 @@ export const HTTP_STATUS: Readonly<Record<ErrorKind, number>> = {
   unsupported: 400,
   throttled: 429,
   unavailable: 503,
+  unknown: 502,
   internal: 500,
 }
 
@@ -56,7 +57,8 @@ export const HTTP_STATUS: Readonly<Record<ErrorKind, number>> = {
  * @param challenge of `WWW-Authenticate`
  */
 export function errorHeaders({ kind, params }: SpoutError, status: number, challenge: string): Record<string, string> {
-  const retryAfter = kind === 'throttled' ? String(params['seconds'] ?? 1) : kind === 'unavailable' ? '1' : null
+  const isAway = kind === 'unavailable' || kind === 'unknown'
+  const retryAfter = kind === 'throttled' ? String(params['seconds'] ?? 1) : isAway ? '1' : null
   return {
     ...(status === 401 && { 'www-authenticate': challenge }),
     ...(retryAfter !== null && { 'retry-after': retryAfter }),

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { SpoutError } from '@spout/model'
+import { type ErrorCode, SpoutError } from '@spout/model'
 import { silentLogger } from '@spout/runtime'
 import { waitFor } from '@spout/testkit'
 import type { FastifyInstance } from 'fastify'
@@ -27,6 +27,9 @@ beforeEach(() => {
       scope.get('/bug', async () => {
         throw new Error('canary-secret in /etc/path')
       })
+      scope.get('/stored/:code', async (request) => {
+        throw new SpoutError((request.params as { code: ErrorCode }).code, { reason: 'it is closed' })
+      })
       scope.get('/known', async () => {
         throw new SpoutError('NotFound', { what: 'Thing', id: '1' })
       })
@@ -44,6 +47,16 @@ beforeEach(() => {
 afterEach(() => app.close())
 
 const json = { 'content-type': 'application/json' }
+
+test.each([
+  ['StoreUnavailable', 503, 'The store does not accept writes: it is closed'],
+  ['StoredUnknown', 502, 'It is not known whether this is stored: it is closed'],
+])('a store that answers %s', async (code, status, detail) => {
+  const reply = await app.inject({ method: 'GET', url: `/small/stored/${code}` })
+  expect(reply.statusCode).toBe(status)
+  expect(reply.headers['retry-after']).toBe('1')
+  expect(reply.json()).toMatchObject({ status, code, detail, retry: 'backoff' })
+})
 
 describe('a URL that cannot be decoded is answered by its surface', () => {
   test.each([

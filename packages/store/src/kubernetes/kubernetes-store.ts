@@ -259,12 +259,12 @@ export class KubernetesStore implements Store {
       if (entry === null) return results
       const place = { number: this.#state.place.number + 1, id: randomUUID() }
       const content = await contentOf(this.#records, entry, place)
-      if (await this.#slots.append(content, { again: (error) => this.#again(error) })) {
+      if (await this.#slots.append(content, { again: (error, mayBeStored) => this.#again(error, mayBeStored) })) {
         if (this.#state.take({ ...place, entry }, commits)) this.#watches.notify()
         this.#snapshots.wrote(content.data.length)
         return results
       }
-      await this.#catchingUp.ask().catch((error: unknown) => this.#again(error as Error))
+      await this.#catchingUp.ask().catch((error: unknown) => this.#again(error as Error, false))
     }
   }
 
@@ -276,17 +276,17 @@ export class KubernetesStore implements Store {
     return refused(message, error)
   }
 
-  /** After a request that was not answered: waits for the server, however long it is away. */
-  async #again({ message }: Error): Promise<void> {
+  /**
+   * After a request that was not answered: waits for the server, however long it is away.
+   * @param mayBeStored false: what is to be stored was not sent yet, or refused
+   */
+  async #again({ message }: Error, mayBeStored: boolean): Promise<void> {
     this.#follower.restart(message)
     await pause(systemClock, RETRY_MS, this.#ending.signal)
     if (!this.#ending.signal.aborted) await Promise.race([this.#follower.connected(), this.#ended()])
     const reason = this.#broken ?? (this.#ending.signal.aborted ? message : null)
     if (reason === null) return
-    throw new SpoutError('Unavailable', {
-      what: 'the store',
-      reason: `it is not known whether this is stored: ${reason}`,
-    })
+    throw mayBeStored ? new SpoutError('StoredUnknown', { reason }) : refused(reason)
   }
 
   #ended(): Promise<void> {

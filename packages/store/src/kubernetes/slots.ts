@@ -6,9 +6,10 @@ import { isRefusal, isTaken, type Records } from './records.ts'
 export interface Unanswered {
   /**
    * Resolves when the server answers again, and still has what this process knows.
+   * @param mayBeStored whether the entry was sent and not refused
    * @throws when that is not to be expected any more
    */
-  readonly again: (error: Error) => Promise<void>
+  readonly again: (error: Error, mayBeStored: boolean) => Promise<void>
 }
 
 interface Present {
@@ -68,18 +69,18 @@ export class Slots {
         if (there !== undefined && there.number >= number) return there.number === number && there.id === id
         this.note(await this.#records.put('slot', this.#key(number), content, there?.version ?? null))
       } catch (error) {
-        if (isTaken(error)) await this.#look(number, again)
+        if (isTaken(error)) await this.#look(number, (failure) => again(failure, !isSure))
         else if (isSure && (isUnsent(error) || isRefusal(error))) throw error
         else {
           isSure = false
-          await again(error as Error)
+          await again(error as Error, true)
         }
       }
     }
   }
 
   /** Notes what is in the place of an entry, however long the server is away. */
-  async #look(number: number, again: Unanswered['again']): Promise<void> {
+  async #look(number: number, again: (error: Error) => Promise<void>): Promise<void> {
     for (;;) {
       try {
         await this.read(number)

@@ -79,7 +79,7 @@ export class BatchWriter {
 
   /**
    * Applies a batch of commits in one durable transaction. Each succeeds or fails on its own.
-   * @throws SpoutError StoreUnavailable: nothing of the batch is stored. Unavailable: it was closed before it was known
+   * @throws SpoutError StoreUnavailable: nothing of the batch is stored. StoredUnknown: it was closed before that was known
    */
   async apply(batch: readonly PendingCommit[]): Promise<Applied> {
     if (this.#refusal !== null) throw refused(this.#refusal)
@@ -171,8 +171,7 @@ export class BatchWriter {
   async #isStored(number: number): Promise<boolean> {
     for (;;) {
       const session = await this.#options.connection.connected().catch((error: unknown) => {
-        const reason = `it is not known whether this is stored: ${reasonOf(error)}`
-        throw new SpoutError('Unavailable', { what: 'the store', reason }, { cause: error })
+        throw new SpoutError('StoredUnknown', { reason: reasonOf(error) }, { cause: error })
       })
       try {
         // The lock makes it wait for the end of the transaction that is asked for, should that still be under way.

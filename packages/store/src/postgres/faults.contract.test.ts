@@ -107,7 +107,7 @@ test('while the server is away commits are refused at once, watches go on afterw
 
   const lost = proxy.lose('answer').then(() => proxy.cut())
   const unknown = store.commit([put('unknown')])
-  const told = expect(unknown).rejects.toThrow('it is not known whether this is stored')
+  const told = expect(unknown).rejects.toThrow(/^It is not known whether this is stored: /)
   await lost
   await store.close()
   await told

@@ -152,6 +152,7 @@ const cases: readonly [ErrorCode, ErrorParams, number, string][] = [
   ['Gone', { revision: '7' }, 503, 'Revision 7 has been compacted away: list again'],
   ['TooManyRequests', { reason: 'enough', seconds: 2 }, 429, 'Too many requests: enough; try again in 2 s'],
   ['StoreUnavailable', { reason: 'full' }, 503, 'The store does not accept writes: full'],
+  ['StoredUnknown', { reason: 'it is closed' }, 502, 'It is not known whether this is stored: it is closed'],
   ['LeaseLost', { lease: 'x', reason: 'y' }, 503, 'Lease x is lost: y'],
   ['Unavailable', { what: 'x', reason: 'y' }, 503, 'x is not available: y'],
   ['Internal', { reference: 'req-1' }, 500, 'Internal error req-1'],

@@ -99,6 +99,8 @@ export function faultOf(error: SpoutError): OctaviaFault {
     case 'LeaseLost':
     case 'Unavailable':
       return new OctaviaFault(503, error.message)
+    case 'StoredUnknown':
+      return new OctaviaFault(502, error.message)
     case 'Internal':
       return new OctaviaFault(500, error.message)
     default:

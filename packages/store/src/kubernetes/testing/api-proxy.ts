@@ -5,10 +5,11 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 /**
- * What becomes of the next write of an entry: it is carried out and its answer is lost; it is lost itself; or it is held
- * back while its sender gives it up, and is carried out later.
+ * What becomes of the next write of an entry: it is carried out and its answer is lost; it is lost itself; it is held
+ * back while its sender gives it up, and is carried out later; or it is held back and then answered, and whatever is
+ * asked afterwards is lost.
  */
-type Loss = 'answer' | 'question' | 'late'
+type Loss = 'answer' | 'question' | 'late' | 'rest'
 
 /** Stands between a store and the API server, and loses what a broken network would. */
 export class ApiProxy {
@@ -18,6 +19,7 @@ export class ApiProxy {
   readonly #sockets = new Set<Duplex>()
   readonly #events = new EventEmitter()
   #loss: Loss | null = null
+  #losesAll = false
   #port = 0
 
   private constructor(target: URL, ca: string) {
@@ -41,7 +43,10 @@ export class ApiProxy {
     return new URL(`http://127.0.0.1:${this.#port}`)
   }
 
-  /** Resolves when a write of an entry was lost in this way; for `late`, with what carries it out, and tells its status. */
+  /**
+   * Resolves when a write of an entry was lost in this way; for `late` and `rest`, with what carries it out, and tells its
+   * status.
+   */
   async lose(loss: Loss): Promise<() => Promise<number>> {
     this.#loss = loss
     const [carryOut] = (await once(this.#events, 'lost')) as [() => Promise<number>]
@@ -71,10 +76,23 @@ export class ApiProxy {
     const pieces: Buffer[] = []
     for await (const piece of question) pieces.push(piece as Buffer)
     const body = Buffer.concat(pieces)
+    if (this.#losesAll) {
+      answer.destroy()
+      return
+    }
     const isEntry = /POST|PUT/.test(question.method ?? '') && body.includes('-slot-')
     const loss = isEntry ? this.#loss : null
     if (loss === null) return this.#relay(question, body, answer)
     this.#loss = null
+    if (loss === 'rest') {
+      this.#events.emit('lost', async () => {
+        this.#losesAll = true
+        this.#relay(question, body, answer)
+        await once(answer, 'finish')
+        return answer.statusCode
+      })
+      return
+    }
     const carryOut = async (): Promise<number> => {
       const sent = this.#send(question, body)
       const [response] = (await once(sent, 'response')) as [IncomingMessage]
