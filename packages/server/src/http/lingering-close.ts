@@ -2,8 +2,12 @@ import type { Socket } from 'node:net'
 
 /** A client that sends its whole body before it reads has this long to do so. */
 const LINGER_MS = 2000
-/** What is read of it and discarded. More stays in the kernel. */
-const MOST_DISCARDED_BYTES = 1_048_576
+/**
+ * What is read of it and discarded: twice the longest body that any path takes, so that whoever sends a document that is
+ * somewhat too long, or without a valid token, learns why. Discarding costs less than the answer did. More stays in the
+ * kernel.
+ */
+const MOST_DISCARDED_BYTES = 16_777_216
 
 /**
  * Closes a connection in two steps once its last answer is sent: our half at once, the rest when the client has closed

@@ -7,7 +7,7 @@ import { FakeClock } from '@spout/runtime/fake-clock'
 import { waitFor } from '@spout/testkit'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createServer, mount } from '../http/host.ts'
+import { createServer, DOCUMENT_BODY_LIMIT_BYTES, mount } from '../http/host.ts'
 import { answerWithProblems } from '../http/problem.ts'
 import { received } from '../testing/received.ts'
 import { admitByHeaders } from './admit.ts'
@@ -113,6 +113,19 @@ describe('a request with a body and without a token', () => {
     expect(errors).toEqual([])
     expect(said()).toMatch(/^HTTP\/1\.1 401 /)
     expect(handled).toEqual([])
+  })
+
+  test('may be written whole before the answer is read, if it is no longer than two of the longest bodies', async () => {
+    const { socket, said } = await connected(true)
+    const errors: Error[] = []
+    socket.on('error', (error) => errors.push(error))
+    // More than the kernel holds for both sides.
+    const length = 2 * DOCUMENT_BODY_LIMIT_BYTES
+    await new Promise<unknown>((sent) => socket.write(head('/s/put', length) + 'x'.repeat(length), sent))
+    socket.end()
+    await waitFor(() => socket.closed, { what: 'the connection to be closed' })
+    expect(errors).toEqual([])
+    expect(said()).toMatch(/^HTTP\/1\.1 401 /)
   })
 
   test('a chunked one likewise; a path that is none likewise', async () => {
