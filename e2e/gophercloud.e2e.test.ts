@@ -2,10 +2,13 @@ import {
   Caller,
   ensureGophercloud,
   LONGEST_BUILD_MS,
+  PRODUCT_ENVIRONMENT,
+  pageShell,
   type RunResult,
   run,
   type Tenant,
   TestSystem,
+  TypedPage,
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -18,12 +21,14 @@ let system: TestSystem
 let acme: Tenant
 let client: Caller
 let program: string
+let env: Readonly<Record<string, string>>
 
 beforeAll(async () => {
   program = await ensureGophercloud()
   system = await TestSystem.start({ tenants: [ACME] })
   acme = system.tenants[0] as Tenant
   client = await Caller.start(system.lab, 'client')
+  env = await loggedIn()
 }, LONGEST_BUILD_MS)
 
 afterAll(async () => {
@@ -31,12 +36,25 @@ afterAll(async () => {
   await system?.destroy()
 })
 
+/** What a program finds in its environment once somebody has typed what docs/clients/gophercloud.md says. */
+async function loggedIn(): Promise<Readonly<Record<string, string>>> {
+  const { lab, access } = system
+  const exports = openstackEnv(access.endpoint, acme)
+  const shell = pageShell({ directory: lab.directory, lab, programs: {}, env: PRODUCT_ENVIRONMENT, exports })
+  const page = new TypedPage('clients/gophercloud.md', shell)
+  const typed = [page.take('eval "$(./dev env)"'), page.take('export OS_DOMAIN_NAME=')]
+  expect(page.left).toEqual([])
+  const { stdout } = await shell([...typed.map(({ command }) => command), 'env -0'].join('\n'))
+  const variables = stdout
+    .split('\0')
+    .map((line) => [line.split('=', 1)[0]!, line.slice(line.indexOf('=') + 1)] as const)
+  return Object.fromEntries(variables.filter(([name]) => name.startsWith('OS_')))
+}
+
 const node = (index: 1 | 2) => ({ name: `node${index}`, address: `10.0.0.${10 + index}` })
 
 const told = (verb: string, more: object): Promise<RunResult> => {
   const service = { port: 80, nodePort: PORT.http, memberSubnet: acme.subnetId, vipSubnet: acme.subnetId, ...more }
-  // gophercloud reads one domain for user and project.
-  const env = { ...openstackEnv(system.access.endpoint, acme), OS_DOMAIN_NAME: 'Default' }
   return run([program, verb, JSON.stringify(service)], { env })
 }
 

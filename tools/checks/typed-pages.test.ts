@@ -8,7 +8,6 @@ const ROOT = path.resolve(import.meta.dirname, '../..')
 const NOT_TYPED_YET: readonly string[] = [
   'cli.md',
   'clients/cloud-provider-openstack.md',
-  'clients/gophercloud.md',
   'installing.md',
   'keystone.md',
   'moving-from-octavia.md',

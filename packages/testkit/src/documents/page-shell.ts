@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Lab, PlaceName } from '../lab/lab.ts'
 import { writeProgram } from '../lab/program-file.ts'
@@ -11,6 +11,8 @@ export interface PageShellOptions {
   /** Command lines of the programs that pages name, by their names. */
   readonly programs: Readonly<Record<string, readonly string[]>>
   readonly env: Readonly<Record<string, string>>
+  /** What `./dev env` exports; left out: nothing. */
+  readonly exports?: Readonly<Record<string, string>>
   /** Where commands run, by default on the host. */
   readonly place?: PlaceName
 }
@@ -23,19 +25,29 @@ const quoted = (argv: readonly string[]): string => argv.map((word) => `'${word.
 
 /**
  * A shell in which the commands of a page mean what they mean to its reader: `spout` and others are programs in its search
- * path, and `./dev spout` and `./dev in PLACE` are those of this lab. It has no terminal.
+ * path, and `./dev spout`, `./dev in PLACE` and `./dev env` are those of this lab. It has no terminal.
  */
-export function pageShell({ directory, lab, programs, env, place = 'host' }: PageShellOptions): PageShell {
+export function pageShell({
+  directory,
+  lab,
+  programs,
+  env,
+  exports = {},
+  place = 'host',
+}: PageShellOptions): PageShell {
   const bin = path.join(directory, 'bin')
   mkdirSync(bin, { recursive: true })
   for (const [name, argv] of Object.entries(programs))
     writeProgram(path.join(bin, name), `#!/bin/sh\nexec ${quoted(argv)} "$@"\n`)
+  const lines = Object.entries(exports).map(([name, value]) => `export ${name}=${quoted([value])}\n`)
+  writeFileSync(path.join(bin, 'exports'), lines.join(''))
   writeProgram(
     path.join(directory, 'dev'),
     `#!/bin/sh
 verb=$1; shift
 case $verb in
   spout) exec spout "$@" ;;
+  env) exec cat ${quoted([path.join(bin, 'exports')])} ;;
   in) place=$1; shift; exec nsenter --net="/run/netns/${lab.namespace('')}$place" -- "$@" ;;
   *) echo "there is no ./dev $verb here" >&2; exit 2 ;;
 esac
