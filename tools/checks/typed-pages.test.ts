@@ -11,10 +11,8 @@ const NOT_TYPED_YET: readonly string[] = [
   'installing.md',
   'keystone.md',
   'moving-from-octavia.md',
-  'native-api.md',
   'networks.md',
   'octavia.md',
-  'operations.md',
 ]
 
 /** Tests, and their labs, that type the commands of a page. */

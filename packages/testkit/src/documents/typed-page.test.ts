@@ -14,6 +14,13 @@ test('a page has commands, each with its heading and what it prints', () => {
   expect(claim?.printed[0]).toBe('Publish this record, and keep it:')
 })
 
+test('a command goes on within quotes', () => {
+  const command = documentedCommands('native-api.md').find((one) => one.command.startsWith('curl -si'))
+  const body = command?.command.slice(command.command.indexOf('{'), -1)
+  expect(JSON.parse(body ?? '')).toMatchObject({ name: 'one-call' })
+  expect(command?.printed[0]).toBe('HTTP/1.1 201 Created')
+})
+
 test('commands are typed in their order, and what was neither typed nor left out is told', async () => {
   const typed = page()
   expect(await typed.type('spout certificate create')).toEqual({

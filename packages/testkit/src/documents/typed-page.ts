@@ -10,7 +10,10 @@ export interface DocumentedCommand {
   readonly printed: readonly string[]
 }
 
-/** The commands of a page's console blocks, in their order. A line that ends with a backslash goes on in the next one. */
+/**
+ * The commands of a page's console blocks, in their order. One goes on in the next line after a backslash, and within
+ * single quotes.
+ */
 export const documentedCommands = (page: string): readonly DocumentedCommand[] =>
   documentedBlocks(page, 'console').flatMap(({ heading, lines }) => {
     const found: { heading: string; command: string; printed: string[] }[] = []
@@ -22,10 +25,12 @@ export const documentedCommands = (page: string): readonly DocumentedCommand[] =
       else if (begins) found.push({ heading, command: line.slice(2), printed: [] })
       else if (last === undefined) throw new Error(`docs/${page}: a block begins with ${line}, which is no command`)
       else last.printed.push(line)
-      goesOn = (goesOn || begins) && line.endsWith('\\')
+      goesOn = (goesOn || begins) && isUnfinished(found.at(-1)!.command)
     }
     return found
   })
+
+const isUnfinished = (command: string): boolean => command.endsWith('\\') || command.split("'").length % 2 === 0
 
 /**
  * A page whose commands a test types. It knows which ones nobody has typed, so that a command that is added to the page
