@@ -9,7 +9,6 @@ const NOT_TYPED_YET: readonly string[] = [
   'cli.md',
   'clients/cloud-provider-openstack.md',
   'installing.md',
-  'keystone.md',
   'moving-from-octavia.md',
   'networks.md',
   'octavia.md',

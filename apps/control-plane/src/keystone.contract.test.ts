@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { OpenStackProgram } from '@spout/testkit'
+import { OpenStackProgram, TypedPage } from '@spout/testkit'
 import { KeystoneServer } from '@spout/testkit/keystone-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ControlPlaneProcess } from './testing/control-plane-process.ts'
@@ -15,6 +15,21 @@ let program: OpenStackProgram
 let controlPlane: ControlPlaneProcess
 let adminToken: string
 const ids: Record<string, string> = {}
+
+const wordsOf = (command: string): readonly string[] => command.split(' ').slice(1)
+
+/** What docs/keystone.md says to type, typed for these servers. */
+const page = new TypedPage('keystone.md', (command) => {
+  const here = command
+    .replace('https://spout.example:9130', controlPlane?.address ?? '')
+    .replace('--password-prompt', `--password ${PASSWORD}`)
+  const env = {
+    ...{ OS_AUTH_URL: keystone.url, OS_IDENTITY_API_VERSION: '3', OS_PROJECT_NAME: 'admin' },
+    ...{ OS_USERNAME: 'admin', OS_PASSWORD: keystone.adminPassword },
+    ...{ OS_USER_DOMAIN_NAME: 'Default', OS_PROJECT_DOMAIN_NAME: 'Default' },
+  }
+  return program.run(wordsOf(here), { env })
+})
 
 interface Answer {
   readonly status: number
@@ -83,24 +98,23 @@ beforeAll(async () => {
   keystone = await KeystoneServer.start()
   program = new OpenStackProgram()
   adminToken = await login('admin', { project: { name: 'admin', domain: { id: 'default' } } })
-  for (const name of ['service', ...OCTAVIA_ROLES, 'unheard-of']) ids[name] = await make('roles', 'role', { name })
+  for (const name of [...OCTAVIA_ROLES, 'unheard-of']) ids[name] = await make('roles', 'role', { name })
   const { body } = await ask(`${keystone.url}/roles`, adminToken)
   for (const { id, name } of body['roles'] as { id: string; name: string }[]) ids[name] = id
-  for (const name of ['services', 'shop', 'mapped', 'roles']) ids[name] = await make('projects', 'project', { name })
-  await newUser('spout', 'services', 'service')
+  for (const name of ['service', 'shop', 'mapped', 'roles']) ids[name] = await make('projects', 'project', { name })
+  for (const words of ['role create', 'user create', 'role add']) await page.type(`openstack ${words}`)
   await newUser('alice', 'shop', 'member')
   controlPlane = await ControlPlaneProcess.start([
     `admin.password=${PASSWORD}`,
     'octavia.noop=true',
-    ...[`keystone.url=${keystone.url}`, `keystone.password=${PASSWORD}`, 'keystone.project=services'],
+    ...[`keystone.url=${keystone.url}`, `keystone.password=${PASSWORD}`, 'keystone.project=service'],
     // The machine may be busy.
     ...['keystone.cacheSeconds=0', 'keystone.timeoutMs=60000'],
     `keystone.projects=[{id: ${ids['mapped']}, project: admin}]`,
   ])
-  for (const type of ['load-balancer', 'network']) {
-    const service = { region_id: 'RegionOne', service_id: await make('services', 'service', { type }) }
-    const endpoint = { ...service, interface: 'public', url: `${controlPlane.address}/${type}` }
-    await make('endpoints', 'endpoint', endpoint)
+  for (const type of ['load-balancer', 'network', 'key-manager']) {
+    await page.type('openstack service create')
+    await page.type(`openstack endpoint create --region RegionOne ${type}`)
   }
 }, 300_000)
 afterAll(async () => {
@@ -111,18 +125,22 @@ afterAll(async () => {
 
 describe('the openstack client', () => {
   const openstack = async (env: Readonly<Record<string, string>>, ...words: readonly string[]) => {
-    const given = { OS_AUTH_URL: keystone.url, OS_IDENTITY_API_VERSION: '3', ...env }
+    const given = { OS_IDENTITY_API_VERSION: '3', ...env, OS_AUTH_URL: keystone.url }
     const { code, stdout, stderr } = await program.run([...words, '-f', 'json'], { env: given })
     if (code !== 0) throw new Error(`openstack ${words.join(' ')}: ${stderr}`)
     return JSON.parse(stdout) as Readonly<Record<string, unknown>>
   }
-  const domains = { OS_USER_DOMAIN_NAME: 'Default', OS_PROJECT_DOMAIN_NAME: 'Default' }
-  const alice = { OS_USERNAME: 'alice', OS_PASSWORD: PASSWORD, OS_PROJECT_NAME: 'shop', ...domains }
+  /** As the page says that she logs in. */
+  const alice: Readonly<Record<string, string>> = Object.fromEntries(
+    wordsOf(page.take('export OS_AUTH_URL=').command.replace('=…', `=${PASSWORD}`)).map((word) => word.split('=')),
+  )
 
   test('makes load balancers in a project that Spout had never seen', async () => {
     await openstack(alice, 'network', 'create', 'inner')
     await openstack(alice, 'subnet', 'create', '--network', 'inner', '--subnet-range', '10.0.0.0/24', 'inner')
-    const made = await openstack(alice, 'loadbalancer', 'create', '--name', 'web', '--vip-subnet-id', 'inner', '--wait')
+    const { command } = page.take('openstack loadbalancer create')
+    expect(page.left).toEqual([])
+    const made = await openstack(alice, ...wordsOf(command.replace(SUBNET, 'inner')))
     expect(made).toMatchObject({ provisioning_status: 'ACTIVE' })
     expect(String(made['project_id']).replaceAll('-', '')).toBe(ids['shop'])
     expect(await openstack(alice, 'loadbalancer', 'list')).toMatchObject([{ name: 'web' }])
