@@ -2,14 +2,16 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import {
   Caller,
-  callApi,
   ensureCloudProviderOpenstack,
   KubernetesCluster,
+  OpenStackProgram,
   type ShownLoadBalancer,
   type Tenant,
   TestSystem,
+  TypedPage,
   waitFor,
 } from '@spout/testkit'
+import { openstackEnv } from '../../tools/dev/env.ts'
 import { ACME } from '../fixtures.ts'
 import type { PodAnswer } from './service-lab.ts'
 import { type BalancedService, serviceBody, servicesIn } from './services.ts'
@@ -29,23 +31,20 @@ export async function startCloudProviderLab() {
   const cluster = await KubernetesCluster.start(lab, { segment: 'tenant-a' })
   await Promise.all(['worker1', 'worker2'].map((name) => cluster.addNode(name)))
   const cloudConfig = path.join(lab.directory, 'cloud.conf')
-  const argv = [
-    programs.controllerManager,
-    '--cloud-provider=openstack',
-    `--cloud-config=${cloudConfig}`,
-    `--kubeconfig=${cluster.kubeconfigFile}`,
-    `--cluster-name=${CLUSTER_NAME}`,
-    '--controllers=service-lb-controller',
-    '--leader-elect=false',
-    '--secure-port=0',
-  ]
+  const { credential, command } = await typed(system, tenant)
+  const flags = command
+    .replace('--cloud-config=cloud.conf', `--cloud-config=${cloudConfig}`)
+    .replace('--kubeconfig=…', `--kubeconfig=${cluster.kubeconfigFile}`)
+    .replace('--cluster-name=…', `--cluster-name=${CLUSTER_NAME}`)
+    .split(/[\s\\]+/)
+    .slice(1)
+  const argv = [programs.controllerManager, ...flags, '--leader-elect=false', '--secure-port=0'] as const
   const start = async (config: string) => {
     const running = lab.process('cloud-provider')
     if (running !== null) await lab.stop(running)
     writeFileSync(cloudConfig, config, { mode: 0o600 })
     await lab.start('host', 'cloud-provider', argv, { readyText: 'Started "service-lb-controller"' })
   }
-  const credential = await clusterCredential(system, tenant)
   const documented = cloudConfigOf(system, tenant, credential)
   await start(documented)
   const client = await Caller.start(lab, 'client')
@@ -121,9 +120,28 @@ interface ApplicationCredential {
   readonly secret: string
 }
 
-async function clusterCredential(system: TestSystem, tenant: Tenant): Promise<ApplicationCredential> {
-  await clusterUser(system, tenant)
-  return applicationCredential(system, tenant)
+interface Typed {
+  readonly credential: ApplicationCredential
+  /** Starts cloud-provider-openstack, but for the placeholders in it. */
+  readonly command: string
+}
+
+/** Types what the documentation's page says, for a user that the administrator has made. */
+async function typed(system: TestSystem, { project }: Tenant): Promise<Typed> {
+  const { access } = system
+  await system.api(access.admin, 'POST', '/users', { ...USER, roles: [] })
+  await using program = new OpenStackProgram()
+  const page = new TypedPage('clients/cloud-provider-openstack.md', (command) => {
+    const isRole = command.startsWith('openstack role add')
+    const account = isRole ? access.admin : { user: USER.name, password: USER.password, project }
+    const words = command.split(' ').slice(1)
+    return program.run([...words, ...(isRole ? [] : ['-f', 'json'])], { env: openstackEnv(access.endpoint, account) })
+  })
+  await page.type('openstack role add --project acme --user cluster')
+  const { said } = await page.type('openstack application credential create cluster')
+  const { command } = page.take('openstack-cloud-controller-manager')
+  if (page.left.length > 0) throw new Error(`nobody types ${page.left.join('; ')}`)
+  return { credential: JSON.parse(said) as ApplicationCredential, command }
 }
 
 /** What the documentation's page says. */
@@ -192,21 +210,3 @@ floating-network-id="${system.publicPoolId}"
 `
 
 const USER = { name: 'cluster', password: 'in-the-lab' } as const
-
-const clusterUser = (system: TestSystem, { projectId }: Tenant) => {
-  const roles = [{ projectId, role: 'load-balancer_member' }]
-  return system.api(system.access.admin, 'POST', '/users', { ...USER, roles })
-}
-
-async function applicationCredential(system: TestSystem, { project }: Tenant): Promise<ApplicationCredential> {
-  const { endpoint } = system.access
-  const login = { userName: USER.name, password: USER.password, projectName: project }
-  const { token, userId: id } = await callApi<{ token: string; userId: string }>(endpoint, '', 'POST', '/tokens', login)
-  const answer = await fetch(`${endpoint}/identity/v3/users/${id}/application_credentials`, {
-    method: 'POST',
-    headers: { 'x-auth-token': token, 'content-type': 'application/json' },
-    body: JSON.stringify({ application_credential: { name: 'cluster' } }),
-  })
-  if (answer.status !== 201) throw new Error(`no application credential: ${answer.status} ${await answer.text()}`)
-  return ((await answer.json()) as { application_credential: ApplicationCredential }).application_credential
-}

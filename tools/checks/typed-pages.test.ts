@@ -7,7 +7,6 @@ const ROOT = path.resolve(import.meta.dirname, '../..')
 /** Pages whose commands no test types yet. None is to be added. */
 const NOT_TYPED_YET: readonly string[] = [
   'cli.md',
-  'clients/cloud-provider-openstack.md',
   'installing.md',
   'moving-from-octavia.md',
   'networks.md',
