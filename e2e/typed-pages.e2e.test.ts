@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import {
   issueCertificate,
+  nodesInSync,
   type PageShell,
   type ShownLoadBalancer,
   type Tenant,
@@ -149,6 +150,8 @@ it('operations.md: a node joins, is drained, and gets its shards back; health; a
   const rows = nodes.said.slice(1).map((line) => line.split(/\s+/).slice(0, 4).join(' '))
   expect(rows.sort()).toEqual(['node1 connected true enabled', 'node2 connected true draining'])
   expect(await asAdministrator('spout node undrain node2')).toMatchObject({ code: 0 })
+  // A node that is not in sync yet gets no shards.
+  await nodesInSync(access, 2)
   const moves = (await typed('spout node-group rebalance default --dry-run')).said
   expect(moves.every((line) => /^shard \d+: node1 -> node2$/.test(line))).toBe(true)
   const { said } = await typed('spout node-group rebalance default')
