@@ -15,6 +15,7 @@ export default defineConfig({
     outDir: '../../build/dashboard',
     emptyOutDir: true,
     assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 700,
     modulePreload: { polyfill: false },
   },
 })

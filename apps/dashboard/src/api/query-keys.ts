@@ -1,0 +1,17 @@
+import type { Kind } from '@spout/model'
+
+/**
+ * Keys of what the page has read. The first element is the kind of the model, so a changed object of a kind makes
+ * everything old that was read of it (`src/live/`).
+ */
+export const keys = {
+  session: ['session'],
+  of: (kind: Kind, ...more: readonly string[]) => [kind, ...more],
+  /** The table of load balancers. @param projectId null: all that the reader may see */
+  rows: (projectId: string | null) => ['rows', projectId],
+  loadBalancer: (id: string) => ['loadBalancer', id, 'document'],
+  explanation: (id: string) => ['loadBalancer', id, 'explanation'],
+  figures: (id: string, span: string) => ['loadBalancer', id, 'figures', span],
+  changes: (objectId: string) => ['loadBalancer', objectId, 'changes'],
+  problems: ['problems'],
+} as const

@@ -1,0 +1,54 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react'
+import { keys } from '../api/query-keys.ts'
+import { useSession } from '../session/session-context.ts'
+import { applyEvents } from './apply-events.ts'
+import type { StreamEvent } from './event-splitter.ts'
+import { LiveContext } from './live-context.ts'
+import { type LiveState, LiveStream } from './live-stream.ts'
+import { counted, type TopicCounts } from './topic-counts.ts'
+
+/** Events of this long are shown at once, so that a hundred in a second draw ten pictures. */
+const GATHER_MS = 100
+const ALWAYS = ['load-balancers', 'objects'] as const
+
+/** Keeps one stream open for the whole page, with the topics that its parts follow. */
+export function LiveProvider({ children }: { readonly children: ReactNode }) {
+  const client = useQueryClient()
+  const { expiresAt } = useSession()
+  const [state, setState] = useState<LiveState>('connecting')
+  const [counts, setCounts] = useState<TopicCounts>(new Map())
+  const topics = [...ALWAYS, ...[...counts.keys()].sort()].join(',')
+  const follow = useCallback((wanted: readonly string[]) => {
+    setCounts((now) => counted(now, wanted, 1))
+    return () => setCounts((now) => counted(now, wanted, -1))
+  }, [])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new session needs a new stream
+  useEffect(() => {
+    const gathered: StreamEvent[] = []
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const show = (): void => {
+      timer = undefined
+      applyEvents(client, gathered.splice(0))
+    }
+    const stream = new LiveStream(topics.split(','), {
+      onState: (next) => {
+        setState(next)
+        if (next === 'ended') void client.invalidateQueries({ queryKey: keys.session })
+      },
+      onEvent: (event) => {
+        gathered.push(event)
+        timer ??= setTimeout(show, GATHER_MS)
+      },
+    })
+    void stream.run()
+    return () => {
+      clearTimeout(timer)
+      stream.stop()
+    }
+  }, [client, topics, expiresAt])
+
+  const live = useMemo(() => ({ state, follow }), [state, follow])
+  return <LiveContext value={live}>{children}</LiveContext>
+}

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import type { LoadBalancerRow } from '../api/load-balancer-row.ts'
+import { patchedRows } from './patched-rows.ts'
+
+const row = (id: string, more: Partial<LoadBalancerRow> = {}): LoadBalancerRow => ({
+  id,
+  projectId: 'p1',
+  projectName: 'acme',
+  name: id,
+  health: 'ok',
+  reason: null,
+  vips: [],
+  listeners: 1,
+  routes: 0,
+  members: { total: 2, serving: 2 },
+  owner: null,
+  createdAt: '2026-11-29T12:00:00.000Z',
+  updatedAt: null,
+  connectionsPerSecond: null,
+  bytesPerSecond: null,
+  ...more,
+})
+
+it('puts changed rows in their place, new ones at the end, and leaves out those that are gone', () => {
+  const [a, b, c] = [row('a'), row('b'), row('c')]
+  const failed = row('b', { health: 'failed' })
+  const changed = new Map([
+    ['b', failed],
+    ['a', null],
+    ['d', row('d')],
+    ['never-seen', null],
+  ])
+  const rows = patchedRows([a, b, c], changed, null)
+  expect(rows.map(({ id }) => id)).toEqual(['b', 'c', 'd'])
+  expect(rows[0]).toBe(failed)
+  expect(rows[1]).toBe(c)
+})
+
+it('adds no row of another project than the table shows', () => {
+  const changed = new Map([['x', row('x', { projectId: 'p2' })]])
+  expect(patchedRows([], changed, 'p1')).toEqual([])
+  expect(patchedRows([], changed, 'p2')).toHaveLength(1)
+})

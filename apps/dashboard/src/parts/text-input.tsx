@@ -1,0 +1,36 @@
+import { FieldError } from 'react-aria-components/FieldError'
+import { Input } from 'react-aria-components/Input'
+import { Label } from 'react-aria-components/Label'
+import { Text } from 'react-aria-components/Text'
+import { TextArea } from 'react-aria-components/TextArea'
+import { TextField, type TextFieldProps } from 'react-aria-components/TextField'
+import styles from './field.module.css'
+
+interface Props extends Omit<TextFieldProps, 'children' | 'className' | 'style' | 'isInvalid'> {
+  readonly label: string
+  /** A line below it that says what belongs there. */
+  readonly hint?: string
+  /** What is wrong with it; null: nothing. */
+  readonly error?: string | null
+  readonly placeholder?: string
+  /** Lines of a longer text. */
+  readonly rows?: number
+}
+
+/** A labelled line or text to type, with the server's reason below it when it refused what was typed. */
+export const TextInput = ({ label, hint, error = null, placeholder, rows, ...rest }: Props) => (
+  <TextField {...rest} className={styles.field} isInvalid={error !== null} validationBehavior="aria">
+    <Label className={styles.label}>{label}</Label>
+    {rows === undefined ? (
+      <Input className={styles.input} placeholder={placeholder} />
+    ) : (
+      <TextArea className={`${styles.input} ${styles.text}`} rows={rows} placeholder={placeholder} spellCheck={false} />
+    )}
+    {hint !== undefined && (
+      <Text slot="description" className={styles.hint}>
+        {hint}
+      </Text>
+    )}
+    <FieldError className={styles.error}>{error}</FieldError>
+  </TextField>
+)

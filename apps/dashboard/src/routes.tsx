@@ -1,0 +1,47 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { tableSearch } from './load-balancers/table/table-search.ts'
+import { Door } from './shell/door.tsx'
+import { ErrorPage, NotFoundPage } from './shell/error-page.tsx'
+
+const root = createRootRoute({
+  component: Door,
+  errorComponent: ErrorPage,
+  notFoundComponent: () => <NotFoundPage />,
+})
+
+const start = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/load-balancers' })
+  },
+})
+
+const loadBalancers = createRoute({
+  getParentRoute: () => root,
+  path: '/load-balancers',
+  validateSearch: tableSearch,
+  component: lazyRouteComponent(() => import('./load-balancers/table/table-page.tsx'), 'TablePage'),
+})
+
+const certificates = createRoute({
+  getParentRoute: () => root,
+  path: '/certificates',
+  component: lazyRouteComponent(() => import('./certificates/certificates-page.tsx'), 'CertificatesPage'),
+})
+
+/** Every page. Each is loaded when it is first shown. */
+export const pageRouter = () =>
+  createRouter({
+    basepath: '/ui',
+    routeTree: root.addChildren([start, loadBalancers, certificates]),
+    defaultErrorComponent: ErrorPage,
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+  })
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof pageRouter>
+  }
+}

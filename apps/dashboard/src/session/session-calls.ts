@@ -1,0 +1,18 @@
+import { ask } from '../api/ask.ts'
+import type { Login, PageSession } from './page-session.ts'
+
+export const readSession = (signal?: AbortSignal): Promise<PageSession> =>
+  ask('GET', '/session', signal === undefined ? {} : { signal })
+
+/** Logs in. A user with one project is logged in to that. @throws Problem 401 when refused */
+export async function logIn(login: Login): Promise<PageSession> {
+  const session = await ask<PageSession>('POST', '/session', { body: login })
+  const [only, ...others] = session.projects
+  if (session.projectId !== null || only === undefined || others.length > 0) return session
+  return switchProject(only.id)
+}
+
+export const switchProject = (projectId: string): Promise<PageSession> =>
+  ask('PUT', '/session/project', { body: { projectId } })
+
+export const logOut = (): Promise<void> => ask('DELETE', '/session')
