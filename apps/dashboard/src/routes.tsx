@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { detailSearch } from './load-balancers/detail/detail-search.ts'
 import { tableSearch } from './load-balancers/table/table-search.ts'
 import { Door } from './shell/door.tsx'
 import { ErrorPage, NotFoundPage } from './shell/error-page.tsx'
@@ -24,6 +25,19 @@ const loadBalancers = createRoute({
   component: lazyRouteComponent(() => import('./load-balancers/table/table-page.tsx'), 'TablePage'),
 })
 
+const newLoadBalancer = createRoute({
+  getParentRoute: () => root,
+  path: '/load-balancers/new',
+  component: lazyRouteComponent(() => import('./load-balancers/create/create-page.tsx'), 'CreatePage'),
+})
+
+const loadBalancer = createRoute({
+  getParentRoute: () => root,
+  path: '/load-balancers/$id',
+  validateSearch: detailSearch,
+  component: lazyRouteComponent(() => import('./load-balancers/detail/detail-page.tsx'), 'DetailPage'),
+})
+
 const certificates = createRoute({
   getParentRoute: () => root,
   path: '/certificates',
@@ -34,7 +48,7 @@ const certificates = createRoute({
 export const pageRouter = () =>
   createRouter({
     basepath: '/ui',
-    routeTree: root.addChildren([start, loadBalancers, certificates]),
+    routeTree: root.addChildren([start, loadBalancers, newLoadBalancer, loadBalancer, certificates]),
     defaultErrorComponent: ErrorPage,
     defaultPreload: 'intent',
     scrollRestoration: true,

@@ -14,7 +14,7 @@ interface Props {
 /** A page: its title, in the window's title too, what can be done, and its content. */
 export const Page = ({ title, above, beside, actions, children }: Props) => (
   <div className={styles.page}>
-    <title>{`${title} – Spout`}</title>
+    <title>{`${title} · Spout`}</title>
     <header className={styles.head}>
       <div className={styles.words}>
         {above !== undefined && <div className={styles.above}>{above}</div>}

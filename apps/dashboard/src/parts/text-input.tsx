@@ -7,7 +7,8 @@ import { TextField, type TextFieldProps } from 'react-aria-components/TextField'
 import styles from './field.module.css'
 
 interface Props extends Omit<TextFieldProps, 'children' | 'className' | 'style' | 'isInvalid'> {
-  readonly label: string
+  /** Absent: `aria-label` says it. */
+  readonly label?: string
   /** A line below it that says what belongs there. */
   readonly hint?: string
   /** What is wrong with it; null: nothing. */

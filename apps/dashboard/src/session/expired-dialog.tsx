@@ -5,9 +5,9 @@ import type { PageSession } from './page-session.ts'
 
 /** Logs in again above the page, which keeps what was typed. */
 export const ExpiredDialog = ({ session }: { readonly session: PageSession }) => (
-  <Dialog title="Your session has ended" isOpen>
+  <Dialog title="Log in again" isOpen>
     <p>
-      Log in again to go on. What you typed is still there if you log in as <Name of={session.userName} />.
+      Your session has ended. What you typed is still there if you log in as <Name of={session.userName} />.
     </p>
     <LoginForm projectId={session.projectId ?? undefined} userName={session.userName} />
   </Dialog>

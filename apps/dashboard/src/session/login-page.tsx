@@ -5,7 +5,7 @@ import { LoginForm } from './login-form.tsx'
 /** The first page of somebody who is not logged in. */
 export const LoginPage = () => (
   <main className={styles.page}>
-    <title>Log in – Spout</title>
+    <title>Log in · Spout</title>
     <div className={styles.card}>
       <Brand />
       <h1 className={styles.title}>Log in</h1>

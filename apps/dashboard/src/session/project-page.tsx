@@ -18,7 +18,7 @@ export function ProjectPage({ session: { projects, userName } }: { readonly sess
   const leave = useMutation({ mutationFn: logOut, onSettled: () => client.resetQueries() })
   return (
     <main className={styles.page}>
-      <title>Choose a project – Spout</title>
+      <title>Choose a project · Spout</title>
       <div className={styles.card}>
         <Brand />
         <h1 className={styles.title}>Choose a project</h1>

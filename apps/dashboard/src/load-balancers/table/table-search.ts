@@ -11,13 +11,13 @@ const HEALTHS: readonly LoadBalancerHealth[] = ['ok', 'degraded', 'failed', 'pen
 /** What the table shows, as it stands in the URL. Absent fields do not narrow it. */
 export interface TableSearch {
   /** Part of a name, address or id. */
-  readonly text?: string
-  readonly health?: LoadBalancerHealth
-  readonly project?: string
-  readonly owner?: OwnerKind
+  readonly text?: string | undefined
+  readonly health?: LoadBalancerHealth | undefined
+  readonly project?: string | undefined
+  readonly owner?: OwnerKind | undefined
   /** Absent: worst health first. */
-  readonly sort?: Sort
-  readonly down?: boolean
+  readonly sort?: Sort | undefined
+  readonly down?: boolean | undefined
 }
 
 /** Takes from a URL what is usable. Anybody can write anything there. */

@@ -1,0 +1,51 @@
+import type { LoadBalancerHealth, LoadBalancerRow } from '../../api/load-balancer-row.ts'
+import type { Sort, TableSearch } from './table-search.ts'
+
+/** Worst first. */
+const BY_NEED: readonly LoadBalancerHealth[] = ['failed', 'degraded', 'pending', 'ok', 'off']
+
+export interface ShownRows {
+  readonly rows: readonly LoadBalancerRow[]
+  /** How many there are of each health, whatever health is asked for. */
+  readonly counts: Readonly<Record<LoadBalancerHealth, number>>
+}
+
+/** The rows that a search asks for, in its order. */
+export function shownRows(all: readonly LoadBalancerRow[], search: TableSearch): ShownRows {
+  const matching = all.filter(matches(search))
+  const counts: Record<LoadBalancerHealth, number> = { ok: 0, degraded: 0, failed: 0, pending: 0, off: 0 }
+  for (const { health } of matching) counts[health]++
+  const rows = search.health === undefined ? matching : matching.filter(({ health }) => health === search.health)
+  return { rows: rows.toSorted(orderOf(search)), counts }
+}
+
+function matches({ text = '', owner }: TableSearch): (row: LoadBalancerRow) => boolean {
+  const wanted = text.trim().toLowerCase()
+  return (row) =>
+    (owner === undefined || (row.owner?.kind ?? 'api') === owner) &&
+    (wanted === '' ||
+      row.name.toLowerCase().includes(wanted) ||
+      row.vips.some((vip) => vip.includes(wanted)) ||
+      row.id.startsWith(wanted) ||
+      (row.owner?.name?.toLowerCase().includes(wanted) ?? false))
+}
+
+type Order = (a: LoadBalancerRow, b: LoadBalancerRow) => number
+
+const collator = new Intl.Collator(undefined, { numeric: true })
+const byName: Order = (a, b) => collator.compare(a.name, b.name)
+
+const ORDERS: Readonly<Record<Sort, Order>> = {
+  name: byName,
+  health: (a, b) => BY_NEED.indexOf(a.health) - BY_NEED.indexOf(b.health),
+  members: (a, b) => a.members.serving - b.members.serving || a.members.total - b.members.total,
+  connections: (a, b) => (a.connectionsPerSecond ?? -1) - (b.connectionsPerSecond ?? -1),
+  bytes: (a, b) => (a.bytesPerSecond ?? -1) - (b.bytesPerSecond ?? -1),
+  created: (a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0),
+}
+
+/** Rows that are alike stay in the order of their names, so that a table that changes does not jump. */
+function orderOf({ sort = 'health', down = false }: TableSearch): Order {
+  const order = ORDERS[sort]
+  return (a, b) => (down ? order(b, a) : order(a, b)) || byName(a, b) || (a.id < b.id ? -1 : 1)
+}
