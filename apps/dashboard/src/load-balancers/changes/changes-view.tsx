@@ -1,0 +1,1 @@
+export const ChangesView = ({ id }: { readonly id: string }) => <p>{id}</p>

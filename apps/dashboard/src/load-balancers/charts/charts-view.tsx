@@ -1,0 +1,1 @@
+export const ChartsView = ({ id }: { readonly id: string }) => <p>{id}</p>

@@ -1,0 +1,1 @@
+export const EditView = ({ id }: { readonly id: string }) => <p>{id}</p>

@@ -1,0 +1,1 @@
+export const MembersView = ({ id }: { readonly id: string }) => <p>{id}</p>

@@ -1,0 +1,139 @@
+import { useQuery } from '@tanstack/react-query'
+import { useLayoutEffect, useMemo, useRef, useState } from 'react'
+import type { LoadBalancerExplanation } from '../../api/explanation.ts'
+import { explainLoadBalancer } from '../../api/load-balancers.ts'
+import { keys } from '../../api/query-keys.ts'
+import { Mark } from '../../parts/badge.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { PathBox } from './path-box.tsx'
+import { type Box, type Column, complaints, pathGraph, pathThrough } from './path-graph.ts'
+import { curve, layOut, leastWidth } from './path-layout.ts'
+import styles from './path-view.module.css'
+import { useRates } from './use-rates.ts'
+
+const TITLES: Readonly<Record<Column, string>> = {
+  client: 'From',
+  address: 'Addresses',
+  node: 'Nodes',
+  listener: 'Listeners',
+  route: 'Routes',
+  pool: 'Pools',
+  member: 'Members',
+}
+
+const ONE: Readonly<Record<Column, string>> = {
+  client: 'Client',
+  address: 'Address',
+  node: 'Node',
+  listener: 'Listener',
+  route: 'Route',
+  pool: 'Pool',
+  member: 'Member',
+}
+
+/** Rates are differences of counters, which nodes report once a second. */
+const REFRESH_MS = 3000
+
+/** The path of a connection to one load balancer, drawn. */
+export function PathView({ id }: { readonly id: string }) {
+  const told = useQuery({
+    queryKey: keys.explanation(id),
+    queryFn: ({ signal }) => explainLoadBalancer(id, signal),
+    refetchInterval: REFRESH_MS,
+  })
+  return <Loaded query={told}>{(explanation) => <Drawing told={explanation} at={told.dataUpdatedAt} />}</Loaded>
+}
+
+function Drawing({ told, at }: { readonly told: LoadBalancerExplanation; readonly at: number }) {
+  const rates = useRates(told, at)
+  const graph = useMemo(() => pathGraph(told, rates), [told, rates])
+  const [chosen, setChosen] = useState<string | null>(null)
+  const [frame, room] = useWidth()
+  const lit = useMemo(() => (chosen === null ? null : pathThrough(graph, chosen)), [graph, chosen])
+  const isDrawn = room >= leastWidth(graph)
+  const layout = useMemo(() => layOut(graph, room), [graph, room])
+  const isDim = (box: string): boolean => lit !== null && !lit.has(box)
+  return (
+    <div className={styles.view}>
+      <Complaints of={complaints(graph)} />
+      <section
+        ref={frame}
+        className={isDrawn ? styles.drawing : styles.list}
+        aria-label="The path of a connection"
+        style={isDrawn ? { blockSize: layout.height + 34 } : undefined}
+      >
+        {isDrawn && (
+          <svg className={styles.links} width={layout.width} height={layout.height} aria-hidden="true">
+            {graph.links.map(({ from, to, isUsed }) => {
+              const [a, b] = [layout.places.get(from), layout.places.get(to)]
+              const dim = isDim(from) || isDim(to)
+              return (
+                a &&
+                b && (
+                  <path
+                    key={`${from} ${to}`}
+                    d={curve(a, b)}
+                    className={`${isUsed ? styles.used : styles.unused} ${dim ? styles.dim : ''}`}
+                  />
+                )
+              )
+            })}
+          </svg>
+        )}
+        {layout.columns.map(({ column, x, width }) => (
+          <section key={column} className={styles.column} aria-label={TITLES[column]}>
+            <h3 className={styles.title} style={isDrawn ? { insetInlineStart: x, inlineSize: width } : undefined}>
+              {TITLES[column]}
+            </h3>
+            <ul className={styles.boxes}>
+              {graph.boxes
+                .filter((box) => box.column === column)
+                .map((box) => (
+                  <PathBox
+                    key={box.id}
+                    box={box}
+                    place={isDrawn ? layout.places.get(box.id) : undefined}
+                    isDim={isDim(box.id)}
+                    onChoose={setChosen}
+                  />
+                ))}
+            </ul>
+          </section>
+        ))}
+      </section>
+    </div>
+  )
+}
+
+/** What is not green, in whole sentences: boxes have no room for them. */
+const Complaints = ({ of }: { readonly of: readonly Box[] }) =>
+  of.length > 0 && (
+    <ul className={styles.complaints} aria-label="What is not as it should be">
+      {of.map(({ id, title, tone, reason, column }) => (
+        <li key={id}>
+          <Mark tone={tone} />{' '}
+          <span>
+            <strong>
+              {ONE[column]} <bdi>{title}</bdi>:
+            </strong>{' '}
+            <bdi>{reason}</bdi>
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+
+function useWidth() {
+  const frame = useRef<HTMLElement>(null)
+  const [width, setWidth] = useState(0)
+  useLayoutEffect(() => {
+    const element = frame.current
+    if (element === null) return
+    const measure = (): void => setWidth(element.clientWidth)
+    measure()
+    const watch = new ResizeObserver(measure)
+    watch.observe(element)
+    return () => watch.disconnect()
+  }, [])
+  return [frame, width] as const
+}

@@ -1,0 +1,1 @@
+export const TextView = ({ id }: { readonly id: string }) => <p>{id}</p>
