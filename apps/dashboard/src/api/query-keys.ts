@@ -12,6 +12,7 @@ export const keys = {
   loadBalancer: (id: string) => ['loadBalancer', id, 'document'],
   explanation: (id: string) => ['loadBalancer', id, 'explanation'],
   figures: (id: string, span: string) => ['loadBalancer', id, 'figures', span],
+  memberHistory: (id: string) => ['loadBalancer', id, 'member-history'],
   changes: (objectId: string) => ['loadBalancer', objectId, 'changes'],
   problems: ['problems'],
 } as const

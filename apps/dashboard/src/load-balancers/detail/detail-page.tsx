@@ -73,6 +73,8 @@ function Detail({ id, name, health, reason }: Props) {
   const navigate = useNavigate({ from: '/load-balancers/$id' })
   const { may } = useSession()
   const [isDeleting, setDeleting] = useState(false)
+  const [hasEdited, setEdited] = useState(view === 'edit')
+  if (view === 'edit' && !hasEdited) setEdited(true)
   useHealthNews(name, health)
   const shown = VIEWS.filter((one) => one !== 'edit' || may.balance)
   const show = (next: View): void => void navigate({ search: { view: next === 'path' ? undefined : next } })
@@ -101,7 +103,8 @@ function Detail({ id, name, health, reason }: Props) {
           {shown.map((one) => {
             const Content = CONTENTS[one]
             return (
-              <TabPanel key={one} id={one} className={styles.panel}>
+              // What was typed stays while another view is shown.
+              <TabPanel key={one} id={one} className={styles.panel} shouldForceMount={one === 'edit' && hasEdited}>
                 <Suspense>
                   <Content id={id} />
                 </Suspense>

@@ -1,1 +1,135 @@
-export const EditView = ({ id }: { readonly id: string }) => <p>{id}</p>
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useBlocker } from '@tanstack/react-router'
+import { useEffect, useMemo, useState } from 'react'
+import { stringify } from 'yaml'
+import type { Answer } from '../../api/ask.ts'
+import { readLoadBalancer, replaceLoadBalancer, type ShownLoadBalancer } from '../../api/load-balancers.ts'
+import { Problem } from '../../api/problem.ts'
+import { keys } from '../../api/query-keys.ts'
+import { useAnnounce } from '../../parts/announcer.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { ProblemBox } from '../../parts/problem-box.tsx'
+import { TextInput } from '../../parts/text-input.tsx'
+import { draftOf } from '../text/draft-of.ts'
+import { checkedText, lineOfField } from './checked-text.ts'
+import { Conflict } from './conflict.tsx'
+import styles from './edit-view.module.css'
+
+/** The document of one load balancer, to be changed as YAML. */
+export function EditView({ id }: { readonly id: string }) {
+  const read = useQuery({ queryKey: keys.loadBalancer(id), queryFn: ({ signal }) => readLoadBalancer(id, signal) })
+  return <Loaded query={read}>{(now) => <Editor now={now} />}</Loaded>
+}
+
+/** A version of the document, as text. */
+interface Version {
+  readonly text: string
+  readonly etag: string | null
+}
+
+const versionOf = ({ body, etag }: Answer<ShownLoadBalancer>): Version => ({ text: stringify(draftOf(body)), etag })
+
+/** What is typed stays whatever happens: a refusal, a change by somebody else, the session's end. */
+function Editor({ now }: { readonly now: Answer<ShownLoadBalancer> }) {
+  const current = useMemo(() => versionOf(now), [now])
+  const [base, setBase] = useState(current)
+  const [text, setText] = useState(current.text)
+  const isTouched = text !== base.text
+  const isOld = current.etag !== base.etag && current.text !== base.text
+  const checked = useMemo(() => checkedText(text), [text])
+  const start = (from: Version): void => {
+    setBase(from)
+    setText(from.text)
+  }
+  useEffect(() => {
+    if (isTouched || current.etag === base.etag) return
+    setBase(current)
+    setText(current.text)
+  }, [current, base, isTouched])
+  useBlocker({
+    shouldBlockFn: ({ current: here, next }) =>
+      isTouched && here.pathname !== next.pathname && !window.confirm('Leave without saving what you typed?'),
+    enableBeforeUnload: isTouched,
+  })
+  const saving = useSaving(now.body.id, start)
+  const { document } = checked
+  return (
+    <form
+      className={styles.editor}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (document !== undefined) saving.mutate({ document, etag: base.etag })
+      }}
+    >
+      {isOld && (
+        <Conflict
+          before={base.text}
+          after={current.text}
+          onKeep={() => {
+            setBase(current)
+            saving.reset()
+          }}
+          onTheirs={() => {
+            start(current)
+            saving.reset()
+          }}
+        />
+      )}
+      <TextInput label="Document (YAML)" rows={28} value={text} onChange={setText} error={faultText(checked.fault)} />
+      {saving.error !== null && !isOld && <ProblemBox error={atLine(saving.error, text)} />}
+      <div className={styles.actions}>
+        <Button
+          type="submit"
+          variant="primary"
+          isDisabled={!isTouched || document === undefined || isOld}
+          isPending={saving.isPending}
+        >
+          Save
+        </Button>
+        <Button isDisabled={!isTouched} onPress={() => start(current)}>
+          Discard
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+interface Change {
+  readonly document: unknown
+  readonly etag: string | null
+}
+
+function useSaving(id: string, onSaved: (version: Version) => void) {
+  const client = useQueryClient()
+  const announce = useAnnounce()
+  return useMutation({
+    mutationFn: ({ document, etag }: Change) => replaceLoadBalancer(id, document, etag),
+    onSuccess: async () => {
+      const saved = await client.fetchQuery({
+        queryKey: keys.loadBalancer(id),
+        queryFn: ({ signal }) => readLoadBalancer(id, signal),
+        staleTime: 0,
+      })
+      onSaved(versionOf(saved))
+      announce('Saved.')
+      await client.invalidateQueries({ queryKey: keys.explanation(id) })
+    },
+    // Somebody else was faster: what they wrote is read, and the difference shown.
+    onError: (error) => {
+      if (error instanceof Problem && (error.status === 412 || error.status === 409))
+        void client.invalidateQueries({ queryKey: keys.loadBalancer(id) })
+    },
+  })
+}
+
+const faultText = (fault: { readonly line: number | null; readonly reason: string } | null): string | null =>
+  fault === null ? null : `${fault.line === null ? '' : `Line ${fault.line}: `}${fault.reason}`
+
+/** The server's refusal with the line of the text that it is about. */
+function atLine(error: Error, text: string): Error {
+  if (!(error instanceof Problem)) return error
+  const [field] = error.fields
+  const line = field === undefined ? null : lineOfField(text, field)
+  return line === null ? error : new Problem(error.status, `Line ${line}: ${error.message}`, error.code, error.fields)
+}

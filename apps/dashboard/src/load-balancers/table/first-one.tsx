@@ -5,7 +5,7 @@ import { useSession } from '../../session/session-context.ts'
 const SPOUT = `spout lb create shop
 spout pool create shop web --protocol http
 spout member create shop web web-1 --address 10.0.0.11 --port 8080
-spout listener create shop http --protocol http --port 80 --pool web`
+spout listener create shop http --protocol http --port 80 --default-pool web`
 
 const OPENSTACK = `openstack loadbalancer create --name shop --vip-network-id public --wait
 openstack loadbalancer listener create --name http --protocol HTTP --protocol-port 80 --wait shop

@@ -1,0 +1,66 @@
+import { SpoutError } from '@spout/model/errors'
+import { parseAs } from '@spout/model/parse'
+import { isNode, LineCounter, parseDocument } from 'yaml'
+import { documentDraft } from './document-draft.ts'
+
+export interface TextFault {
+  /** From 1; null when it is about no line. */
+  readonly line: number | null
+  readonly reason: string
+}
+
+export interface CheckedText {
+  /** Undefined: the text is no YAML of an object. A document with a fault may still be sent: the server decides. */
+  readonly document: object | undefined
+  readonly fault: TextFault | null
+}
+
+const unreadable = (line: number | null, reason: string): CheckedText => ({
+  document: undefined,
+  fault: { line, reason },
+})
+
+/** Checks the YAML of a load balancer as far as the browser can. Aliases are refused: the text is data. */
+export function checkedText(text: string): CheckedText {
+  const lines = new LineCounter()
+  const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const [error] = yaml.errors
+  if (error !== undefined) return unreadable(lines.linePos(error.pos[0]).line, error.message)
+  const document: unknown = plain(() => yaml.toJS({ maxAliasCount: 0 }))
+  if (document === undefined) return unreadable(null, 'The text may hold no aliases.')
+  if (typeof document !== 'object' || document === null) return unreadable(null, 'The text must be an object.')
+  try {
+    parseAs(documentDraft, document)
+    return { document, fault: null }
+  } catch (wrong) {
+    if (!(wrong instanceof SpoutError)) throw wrong
+    return { document, fault: { line: lineOf(yaml, lines, wrong.field ?? ''), reason: wrong.message } }
+  }
+}
+
+function plain(read: () => unknown): unknown {
+  try {
+    return read() ?? null
+  } catch {
+    return undefined
+  }
+}
+
+/** The line of a field such as `pools[0].members[1].port`, or of the part that lacks it. */
+export function lineOf(yaml: ReturnType<typeof parseDocument>, lines: LineCounter, field: string): number | null {
+  const path = pathOf(field)
+  for (let length = path.length; length > 0; length--) {
+    const node = yaml.getIn(path.slice(0, length), true)
+    if (isNode(node) && node.range) return lines.linePos(node.range[0]).line
+  }
+  return null
+}
+
+const pathOf = (field: string): readonly (string | number)[] =>
+  [...field.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map(([, name, at]) => (at === undefined ? (name ?? '') : Number(at)))
+
+/** The line of a field that the server refused. */
+export function lineOfField(text: string, field: string): number | null {
+  const lines = new LineCounter()
+  return lineOf(parseDocument(text, { lineCounter: lines }), lines, field)
+}
