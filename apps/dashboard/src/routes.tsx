@@ -2,7 +2,8 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { detailSearch } from './load-balancers/detail/detail-search.ts'
 import { tableSearch } from './load-balancers/table/table-search.ts'
 import { Door } from './shell/door.tsx'
-import { ErrorPage, NotFoundPage } from './shell/error-page.tsx'
+import { NotFoundPage } from './parts/status-page.tsx'
+import { ErrorPage } from './shell/error-page.tsx'
 
 const root = createRootRoute({
   component: Door,

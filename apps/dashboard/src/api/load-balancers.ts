@@ -20,6 +20,10 @@ export async function listRows(projectId: string | null, signal: AbortSignal): P
   return items
 }
 
+/** The documents of all load balancers that the reader may see. */
+export const listLoadBalancers = async (signal: AbortSignal): Promise<readonly ShownLoadBalancer[]> =>
+  (await ask<{ readonly items: readonly ShownLoadBalancer[] }>('GET', '/load-balancers', { signal })).items
+
 const pathOf = (id: string): string => `/load-balancers/${encodeURIComponent(id)}`
 
 /** A load balancer, and the version that a change of it is for. */

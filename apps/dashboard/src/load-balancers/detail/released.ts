@@ -1,4 +1,5 @@
 import type { LoadBalancer } from '@spout/model'
+import { certificatesOf } from '../certificates-of.ts'
 
 /** What goes with a load balancer that is deleted, and what stays. */
 export interface Released {
@@ -23,14 +24,3 @@ export function releasedWith({ vips, listeners, pools, dnsNames = [] }: Deleted)
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
-
-/** Ids of all certificates that listeners and pools name, with repetitions. */
-export const certificatesOf = ({ listeners, pools }: Pick<LoadBalancer, 'listeners' | 'pools'>): readonly string[] => [
-  ...listeners.flatMap(({ tls }) => [
-    ...(tls?.certificateIds ?? []),
-    ...present(tls?.clientCertificates?.caCertificateId, tls?.clientCertificates?.crlCertificateId),
-  ]),
-  ...pools.flatMap(({ tls }) => present(tls?.caCertificateId, tls?.crlCertificateId, tls?.clientCertificateId)),
-]
-
-const present = (...ids: readonly (string | null | undefined)[]): readonly string[] => ids.filter((id) => id != null)
