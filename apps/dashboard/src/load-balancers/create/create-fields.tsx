@@ -16,10 +16,17 @@ interface Props {
 }
 
 const CHECK_WORDS: Readonly<Record<Check, string>> = {
-  http: 'HTTP: a request is answered with 200',
-  tcp: 'TCP: a connection is accepted',
-  ping: 'Ping: the machine answers',
-  none: 'None: members are taken to be up',
+  http: 'HTTP request',
+  tcp: 'TCP connection',
+  ping: 'Ping',
+  none: 'None',
+}
+
+const CHECK_HINTS: Readonly<Record<Check, string>> = {
+  http: 'A member is up when it answers a request with 200.',
+  tcp: 'A member is up when it accepts a connection.',
+  ping: 'A member is up when its machine answers an echo.',
+  none: 'Members are taken to be up.',
 }
 
 const PROTOCOL_WORDS = {
@@ -99,6 +106,7 @@ export const CreateFields = ({ form, errors, places, onChange }: Props) => (
           value={form.check}
           onChange={(value) => onChange({ check: CHECKS.find((one) => one === value) ?? 'none' })}
           error={errors.check ?? null}
+          hint={CHECK_HINTS[form.check]}
           options={CHECKS.map((value) => ({ value, text: CHECK_WORDS[value] }))}
         />
         {form.check === 'http' && (
