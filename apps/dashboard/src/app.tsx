@@ -17,9 +17,7 @@ function pageQueries(): QueryClient {
     queryCache: new QueryCache({
       onError: (error, { queryKey }) => queryKey[0] === keys.session[0] || onError(error),
     }),
-    mutationCache: new MutationCache({
-      onError: (error, _variables, _context, { options }) => options.meta?.['isLogin'] === true || onError(error),
-    }),
+    mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {
         retry: (count, error) => mayPass(error) && count < 60,

@@ -39,7 +39,9 @@ function documentIn(text: string): ProblemDocument {
   }
 }
 
-export const isExpired = (error: unknown): boolean => error instanceof Problem && error.status === 401
+/** Whether the session has ended. A login that was refused is also 401, and is no end of a session. */
+export const isExpired = (error: unknown): boolean =>
+  error instanceof Problem && error.status === 401 && error.code !== 'Unauthenticated'
 
 /** What went wrong, as a sentence for people. */
 export const problemText = (error: unknown): string =>

@@ -49,8 +49,8 @@ const NoCertificate = () => (
     title="No certificates yet"
     commands={[{ title: 'spout', text: 'spout certificate create shop --chain fullchain.pem --key privkey.pem' }]}
   >
-    A listener of protocol HTTPS shows a certificate to its clients. The private key is sealed when it arrives, and never
-    shown again.
+    A listener of protocol HTTPS shows a certificate to its clients. The private key is sealed when it arrives, and
+    never shown again.
   </EmptyState>
 )
 
@@ -73,10 +73,7 @@ function CertificateTable({ all }: { readonly all: readonly ShownCertificate[] }
   const [doomed, setDoomed] = useState<ShownCertificate | null>(null)
   return (
     <>
-      <Table
-        label="Certificates"
-        head={['Name', 'For', 'State', 'Expires', 'Used by', ...(may.balance ? [''] : [])]}
-      >
+      <Table label="Certificates" head={['Name', 'For', 'State', 'Expires', 'Used by', ...(may.balance ? [''] : [])]}>
         {all.map((certificate) => {
           const { id, name, names, use, status, notAfter, keyType, subject } = certificate
           const [tone, word] = STATES[status.state]
@@ -134,7 +131,16 @@ function DeleteDialog({ certificate: { id, name }, onClose }: DeleteProps) {
     },
   })
   return (
-    <Dialog title={`Delete ${name || id}?`} isOpen isAlert onClose={onClose}>
+    <Dialog
+      title={
+        <>
+          Delete <Name of={name} or={id} />?
+        </>
+      }
+      isOpen
+      isAlert
+      onClose={onClose}
+    >
       <p>Its key cannot be read back. A certificate that a listener or pool uses is not deleted.</p>
       {deletion.error !== null && <ProblemBox error={deletion.error} />}
       <DialogActions>

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { listLoadBalancers } from '../api/load-balancers.ts'
 import { keys } from '../api/query-keys.ts'
-import { Name } from '../parts/name.tsx'
 import { certificatesOf } from '../load-balancers/certificates-of.ts'
+import { Name } from '../parts/name.tsx'
 
 /** The load balancers whose listeners or pools name a certificate. */
 export function UsedBy({ certificateId }: { readonly certificateId: string }) {

@@ -4,7 +4,7 @@ import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import styles from './dialog.module.css'
 
 interface Props {
-  readonly title: string
+  readonly title: ReactNode
   readonly isOpen: boolean
   /** Absent: it cannot be closed, only answered. */
   readonly onClose?: () => void

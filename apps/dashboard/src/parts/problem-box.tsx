@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { problemText } from '../api/problem.ts'
+import { isExpired, problemText } from '../api/problem.ts'
 import styles from './problem-box.module.css'
 
 interface Props {
@@ -8,12 +8,13 @@ interface Props {
   readonly children?: ReactNode
 }
 
-/** Says what went wrong, at once also to screen readers. */
-export const ProblemBox = ({ error, children }: Props) => (
-  <div role="alert" className={styles.box}>
-    <p>
-      <bdi>{problemText(error)}</bdi>
-    </p>
-    {children}
-  </div>
-)
+/** Says what went wrong, at once also to screen readers. Of a session's end the dialog to log in again speaks. */
+export const ProblemBox = ({ error, children }: Props) =>
+  !isExpired(error) && (
+    <div role="alert" className={styles.box}>
+      <p>
+        <bdi>{problemText(error)}</bdi>
+      </p>
+      {children}
+    </div>
+  )

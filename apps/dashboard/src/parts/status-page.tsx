@@ -6,8 +6,8 @@ import styles from './status-page.module.css'
 export const ForbiddenPage = ({ reason }: { readonly reason?: string }) => (
   <Page title="Not allowed">
     <p className={styles.reason}>
-      <bdi>{reason ?? 'Your role in this project does not allow this page.'}</bdi> Switch to another project above, or ask
-      its administrator for a role.
+      <bdi>{reason ?? 'Your role in this project does not allow this page.'}</bdi> Switch to another project above, or
+      ask its administrator for a role.
     </p>
     <BackToStart />
   </Page>
@@ -16,7 +16,8 @@ export const ForbiddenPage = ({ reason }: { readonly reason?: string }) => (
 export const NotFoundPage = ({ reason }: { readonly reason?: string }) => (
   <Page title="Not found">
     <p className={styles.reason}>
-      <bdi>{reason ?? 'There is no page with this address.'}</bdi> It may have been deleted, or belong to another project.
+      <bdi>{reason ?? 'There is no page with this address.'}</bdi> It may have been deleted, or belong to another
+      project.
     </p>
     <BackToStart />
   </Page>

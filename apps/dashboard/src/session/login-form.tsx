@@ -23,7 +23,6 @@ export function LoginForm({ projectId, userName = '' }: Props) {
   const [way, setWay] = useState<Way>('user')
   const login = useMutation({
     mutationFn: logIn,
-    meta: { isLogin: true },
     onSuccess: (session) => client.setQueryData(keys.session, session),
   })
   const submit = (event: FormEvent<HTMLFormElement>): void => {

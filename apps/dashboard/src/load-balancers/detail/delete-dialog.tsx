@@ -37,7 +37,16 @@ export function DeleteDialog({ id, name, onClose }: Props) {
     },
   })
   return (
-    <Dialog title={`Delete ${name}?`} isOpen isAlert onClose={onClose}>
+    <Dialog
+      title={
+        <>
+          Delete <Name of={name} />?
+        </>
+      }
+      isOpen
+      isAlert
+      onClose={onClose}
+    >
       <Loaded query={read}>{({ body }) => <ReleasedList of={releasedWith(body)} />}</Loaded>
       {deletion.error !== null && <ProblemBox error={deletion.error} />}
       <DialogActions>

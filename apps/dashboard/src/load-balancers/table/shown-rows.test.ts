@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { LoadBalancerRow } from '../../api/load-balancer-row.ts'
-import { shownRows } from './shown-rows.ts'
+import { byName, shownRows } from './shown-rows.ts'
 import { tableSearch } from './table-search.ts'
 
 const row = (name: string, more: Partial<LoadBalancerRow> = {}): LoadBalancerRow => ({
@@ -22,12 +22,12 @@ const row = (name: string, more: Partial<LoadBalancerRow> = {}): LoadBalancerRow
   ...more,
 })
 
-const ROWS = [
+const ROWS = byName([
   row('web-10'),
   row('web-9', { health: 'failed', connectionsPerSecond: 3 }),
   row('api', { health: 'degraded', vips: ['203.0.113.7', '2001:db8::7'] }),
   row('cart', { health: 'off', owner: { kind: 'service', name: 'shop/cart-svc' } }),
-]
+])
 const names = (search: Parameters<typeof shownRows>[1]) => shownRows(ROWS, search).rows.map(({ name }) => name)
 
 describe('shownRows', () => {

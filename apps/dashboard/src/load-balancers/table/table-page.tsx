@@ -11,7 +11,7 @@ import { useSession } from '../../session/session-context.ts'
 import { Filters } from './filters.tsx'
 import { FirstOne } from './first-one.tsx'
 import { RowTable } from './row-table.tsx'
-import { shownRows } from './shown-rows.ts'
+import { byName, shownRows } from './shown-rows.ts'
 import styles from './table-page.module.css'
 import type { TableSearch } from './table-search.ts'
 
@@ -42,7 +42,9 @@ function Rows({ all }: { readonly all: readonly LoadBalancerRow[] }) {
   const navigate = useNavigate({ from: '/load-balancers' })
   const { may } = useSession()
   const asked = useDeferredValue(search)
-  const { rows, counts } = useMemo(() => shownRows(all, asked), [all, asked])
+  const now = useDeferredValue(all)
+  const named = useMemo(() => byName(now), [now])
+  const { rows, counts } = useMemo(() => shownRows(named, asked), [named, asked])
   const change = (next: TableSearch): void => void navigate({ search: next, replace: true, resetScroll: false })
   if (all.length === 0 && search.project === undefined) return <FirstOne />
   return (
