@@ -1,8 +1,8 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { detailSearch } from './load-balancers/detail/detail-search.ts'
 import { tableSearch } from './load-balancers/table/table-search.ts'
-import { Door } from './shell/door.tsx'
 import { NotFoundPage } from './parts/status-page.tsx'
+import { Door } from './shell/door.tsx'
 import { ErrorPage } from './shell/error-page.tsx'
 
 const root = createRootRoute({

@@ -41,9 +41,6 @@ export const createLoadBalancer = (draft: unknown): Promise<ShownLoadBalancer> =
 export const replaceLoadBalancer = (id: string, document: unknown, etag: string | null): Promise<ShownLoadBalancer> =>
   ask('PUT', pathOf(id), { body: document, ifMatch: etag })
 
-export const changeLoadBalancer = (id: string, change: { readonly enabled: boolean }): Promise<ShownLoadBalancer> =>
-  ask('PATCH', pathOf(id), { body: change })
-
 export const deleteLoadBalancer = (id: string): Promise<void> => ask('DELETE', pathOf(id))
 
 export interface MemberPlace {

@@ -4,8 +4,8 @@ import { useEffect } from 'react'
 import { Problem } from '../api/problem.ts'
 import { Button } from '../parts/button.tsx'
 import { Page } from '../parts/page.tsx'
-import { ForbiddenPage, NotFoundPage } from '../parts/status-page.tsx'
 import { ProblemBox } from '../parts/problem-box.tsx'
+import { ForbiddenPage, NotFoundPage } from '../parts/status-page.tsx'
 
 /** Stands in the frame for a page that may not be read, that does not exist, or that broke. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {

@@ -113,7 +113,9 @@ export function membersOf(text: string): { readonly members: readonly MemberDraf
  * has none.
  */
 export function formFieldOf(field: string): FormField | null {
-  const row = FIELDS.find(([prefix]) => field === prefix || field.startsWith(`${prefix}.`) || field.startsWith(`${prefix}[`))
+  const row = FIELDS.find(
+    ([prefix]) => field === prefix || field.startsWith(`${prefix}.`) || field.startsWith(`${prefix}[`),
+  )
   return row?.[1] ?? null
 }
 
