@@ -10,6 +10,8 @@ import { counted, type TopicCounts } from './topic-counts.ts'
 
 /** Events of this long are shown at once, so that a hundred in a second draw ten pictures. */
 const GATHER_MS = 100
+/** How long a refused stream waits while the session holds. */
+const REFUSED_MS = 2000
 const ALWAYS = ['load-balancers', 'objects'] as const
 
 /** Keeps one stream open for the whole page, with the topics that its parts follow. */
@@ -17,6 +19,7 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
   const client = useQueryClient()
   const { expiresAt } = useSession()
   const [state, setState] = useState<LiveState>('connecting')
+  const [attempt, setAttempt] = useState(0)
   const [counts, setCounts] = useState<TopicCounts>(new Map())
   const topics = [...ALWAYS, ...[...counts.keys()].sort()].join(',')
   const follow = useCallback((wanted: readonly string[]) => {
@@ -24,7 +27,7 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
     return () => setCounts((now) => counted(now, wanted, -1))
   }, [])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new session needs a new stream
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new session needs a new stream, and so does a new attempt
   useEffect(() => {
     const gathered: StreamEvent[] = []
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -32,10 +35,16 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
       timer = undefined
       applyEvents(client, gathered.splice(0))
     }
+    let retry: ReturnType<typeof setTimeout> | undefined
+    const tryAgainInSession = async (): Promise<void> => {
+      await client.refetchQueries({ queryKey: keys.session })
+      if (client.getQueryState(keys.session)?.status === 'success' && !stream.isStopped)
+        retry = setTimeout(() => setAttempt((count) => count + 1), REFUSED_MS)
+    }
     const stream = new LiveStream(topics.split(','), {
       onState: (next) => {
         setState(next)
-        if (next === 'ended') void client.invalidateQueries({ queryKey: keys.session })
+        if (next === 'ended') void tryAgainInSession()
       },
       onEvent: (event) => {
         gathered.push(event)
@@ -45,9 +54,10 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
     void stream.run()
     return () => {
       clearTimeout(timer)
+      clearTimeout(retry)
       stream.stop()
     }
-  }, [client, topics, expiresAt])
+  }, [client, topics, expiresAt, attempt])
 
   const live = useMemo(() => ({ state, follow }), [state, follow])
   return <LiveContext value={live}>{children}</LiveContext>

@@ -46,12 +46,16 @@ export class LiveStream {
     }
   }
 
+  get isStopped(): boolean {
+    return this.#stopped.signal.aborted
+  }
+
   stop(): void {
     this.#stopped.abort()
   }
 
   #end(): void {
-    if (!this.#stopped.signal.aborted) this.#listener.onState('ended')
+    if (!this.isStopped) this.#listener.onState('ended')
   }
 }
 

@@ -1,7 +1,8 @@
+import type { Figures } from '@spout/model'
 import { expect, it } from 'vitest'
 import { chartsOf, columnsOf, summaryOf } from './chart-list.ts'
 
-const FIGURES = {
+const FIGURES: Figures = {
   stepSeconds: 60,
   from: '2026-11-29T12:00:00.000Z',
   series: {
@@ -9,7 +10,7 @@ const FIGURES = {
     bytesInPerSecond: [null, 1000, 2500],
     responses2xxPerSecond: [null, null, null],
   },
-} as const
+}
 
 it('has a chart for what was counted, and none for what was not', () => {
   expect(chartsOf(FIGURES).map(({ title, series }) => [title, series.length])).toEqual([
