@@ -79,8 +79,8 @@ export function compileRegex(node: RegexNode): Automaton {
  */
 export function matchesRegex({ classes, classCount, next, ends }: Automaton, text: string): boolean {
   let state: number = START
-  for (const byte of Buffer.from(text, 'latin1')) {
-    state = next[state * classCount + classes[byte]!]!
+  for (let at = 0; at < text.length; at++) {
+    state = next[state * classCount + classes[text.charCodeAt(at) & 0xff]!]!
     if (state <= MATCHED) return state === MATCHED
   }
   return ends[state]!
