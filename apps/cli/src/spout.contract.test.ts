@@ -317,6 +317,9 @@ test('TLS with clients and members is set by names of certificates', async () =>
   expect(await done(tenant, 'explain lb secure')).toContain(
     'pool p: round-robin, TLS to members, whose certificates must be of its authorities and name a.example',
   )
+  const [vip] = (await shown(tenant, 'lb show secure')).vips as readonly { readonly address: string }[]
+  const request = await done(tenant, `explain request https://a.example/ --address ${vip?.address}`)
+  expect(request).toContain('  listen l: https 443\n  pool   p: round-robin\n    no member answers\n')
   const looking = await shown(tenant, 'pool set secure p --tls-crl revoked')
   expect(looking.tls).toMatchObject({ caCertificateId: ca.id, crlCertificateId: lists.id })
   expect(await done(tenant, 'explain lb secure')).toContain(

@@ -1,18 +1,13 @@
 /** What happens to one request, and why. For people who ask: pure, and small enough for a browser. */
+export { conditionsText, conditionText, subjectText } from './condition-text.ts'
+export type { ListenerDecision, ListenerVerdict } from './explain-listeners.ts'
+export type { RouteDecision } from './explain-request.ts'
+export type { AskedRequest } from './request-conditions.ts'
 export {
-  type AskedConnection,
-  type AskedListener,
-  explainListeners,
-  type ListenerDecision,
-  type ListenerVerdict,
-} from './explain-listeners.ts'
-export {
-  type AskedRoute,
-  explainRequest,
-  type RequestDecision,
-  type RouteDecision,
-  type RouteVerdict,
-} from './explain-request.ts'
-export { redirectLocation } from './redirect-location.ts'
-export { type AskedRequest, hostNameOf } from './request-conditions.ts'
-export { type RequestShare, requestShares } from './request-shares.ts'
+  type RequestWay,
+  requestWay,
+  type WayEnd,
+  type WayListener,
+  type WayShare,
+  type WayStep,
+} from './request-way.ts'

@@ -4,7 +4,8 @@ import { colourStatus } from '../../output/status-colour.ts'
 import { routeLines } from './explain-route-text.ts'
 import type { ExplainedListener, ExplainedPool, Explanation } from './explanation.ts'
 
-const RETURN_PATHS: Readonly<Record<string, string>> = {
+/** How members' replies come back, by return path. */
+export const RETURN_PATHS: Readonly<Record<string, string>> = {
   gateway: "members reply through the load-balancer node's gateway address: they see the client's own address",
   dsr: "members hold the VIP and answer clients directly, not through the load-balancer node: they see the client's own address",
   node: "each member's node balances to its own members and answers clients: they see the client's own address",

@@ -3,13 +3,15 @@ import { SpoutError } from '@spout/model/errors'
 import type { Command } from 'commander'
 import { findByName, scopedTo } from '../../lookup.ts'
 import { type CommandContext, sessionOf } from '../connections/context.ts'
+import type { RequestChoice } from './asked-url.ts'
+import { explainRequest } from './explain-request.ts'
 import { explainService, type ServiceChoice } from './explain-service.ts'
 import { explainText } from './explain-text.ts'
 import { explainVipText, type VipExplanation } from './explain-vip-text.ts'
 import type { Explanation } from './explanation.ts'
 import { type VipChoice, vipPath } from './vip.ts'
 
-/** Adds `spout explain lb NAME`, `spout explain service NAME` and `spout explain vip ADDRESS`. */
+/** Adds `spout explain lb NAME`, `… request URL`, `… service NAME` and `… vip ADDRESS`. */
 export function addExplain(program: Command, context: CommandContext): void {
   const command = program.command('explain').description('explains the state of an object')
   command
@@ -27,6 +29,22 @@ export function addExplain(program: Command, context: CommandContext): void {
         options.json ? `${JSON.stringify(explanation, null, 2)}\n` : explainVipText(explanation, context.colour),
       )
     })
+  command
+    .command('request')
+    .description('which route, pool and member would get a request, and why no other; nothing is sent')
+    .argument('<url>')
+    .option('--address <ip>', "the load balancer's address; left out, that of the URL's host")
+    .option('--method <method>', 'of the request', 'GET')
+    .option(
+      '--header <line>',
+      'a header, such as "x-beta: 1"; repeat for more',
+      (one, all: string[]) => [...all, one],
+      [],
+    )
+    .option('--client <ip>', "the client's address, for lists and routes that ask for it")
+    .option('--lb <name>', 'the load balancer with the address, if several projects use it')
+    .option('--project <project>', 'the project with the address, if several use it')
+    .action((url: string, options: RequestChoice & VipChoice) => explainRequest(url, options, context))
   command
     .command('service')
     .description("the state of a Kubernetes Service: what the connector wrote on it, then its load balancer's path")
