@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { questionOf, searchOf } from './explain/question.ts'
 import { detailSearch } from './load-balancers/detail/detail-search.ts'
 import { tableSearch } from './load-balancers/table/table-search.ts'
 import { NotFoundPage } from './parts/status-page.tsx'
@@ -45,11 +46,18 @@ const certificates = createRoute({
   component: lazyRouteComponent(() => import('./certificates/certificates-page.tsx'), 'CertificatesPage'),
 })
 
+const explain = createRoute({
+  getParentRoute: () => root,
+  path: '/explain',
+  validateSearch: (search) => searchOf(questionOf(search)),
+  component: lazyRouteComponent(() => import('./explain/explain-page.tsx'), 'ExplainPage'),
+})
+
 /** Every page. Each is loaded when it is first shown. */
 export const pageRouter = () =>
   createRouter({
     basepath: '/ui',
-    routeTree: root.addChildren([start, loadBalancers, newLoadBalancer, loadBalancer, certificates]),
+    routeTree: root.addChildren([start, loadBalancers, newLoadBalancer, loadBalancer, certificates, explain]),
     defaultErrorComponent: ErrorPage,
     defaultPreload: 'intent',
     scrollRestoration: true,

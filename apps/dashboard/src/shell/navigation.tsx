@@ -16,6 +16,7 @@ const PLACES: readonly { readonly title: string; readonly places: readonly Place
     places: [
       { to: '/load-balancers', title: 'Load balancers' },
       { to: '/certificates', title: 'Certificates' },
+      { to: '/explain', title: 'Explain' },
     ],
   },
 ]

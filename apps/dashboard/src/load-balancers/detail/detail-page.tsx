@@ -4,7 +4,7 @@ import { type FC, lazy, Suspense, useState } from 'react'
 import { explainLoadBalancer } from '../../api/load-balancers.ts'
 import { keys } from '../../api/query-keys.ts'
 import { useTopics } from '../../live/live-context.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button, ButtonLink } from '../../parts/button.tsx'
 import { HealthBadge } from '../../parts/health-badge.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -52,9 +52,15 @@ export const DetailPage: FC = () => {
   return (
     <Loaded query={told}>
       {(explanation) => {
-        const health = healthOf(explanation)
+        const { loadBalancer, vips } = explanation
         return (
-          <Detail id={id} name={explanation.loadBalancer.name || id} health={health} reason={reasonOf(explanation)} />
+          <Detail
+            id={id}
+            name={loadBalancer.name || id}
+            address={vips[0]?.address ?? ''}
+            health={healthOf(explanation)}
+            reason={reasonOf(explanation)}
+          />
         )
       }}
     </Loaded>
@@ -64,11 +70,13 @@ export const DetailPage: FC = () => {
 interface Props {
   readonly id: string
   readonly name: string
+  /** Its first one. */
+  readonly address: string
   readonly health: ReturnType<typeof healthOf>
   readonly reason: string | null
 }
 
-function Detail({ id, name, health, reason }: Props) {
+function Detail({ id, name, address, health, reason }: Props) {
   const { view = 'path' } = useSearch({ from: '/load-balancers/$id' })
   const navigate = useNavigate({ from: '/load-balancers/$id' })
   const { may } = useSession()
@@ -84,12 +92,17 @@ function Detail({ id, name, health, reason }: Props) {
       above={<Link to="/load-balancers">Load balancers</Link>}
       beside={<HealthBadge health={health} />}
       actions={
-        may.balance && (
-          <>
-            <Button onPress={() => show('edit')}>Edit</Button>
-            <Button onPress={() => setDeleting(true)}>Delete</Button>
-          </>
-        )
+        <>
+          <ButtonLink to="/explain" search={{ lb: id, address }}>
+            Explain a request
+          </ButtonLink>
+          {may.balance && (
+            <>
+              <Button onPress={() => show('edit')}>Edit</Button>
+              <Button onPress={() => setDeleting(true)}>Delete</Button>
+            </>
+          )}
+        </>
       }
     >
       {reason !== null && (
