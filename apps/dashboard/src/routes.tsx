@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { questionOf, searchOf } from './explain/question.ts'
 import { detailSearch } from './load-balancers/detail/detail-search.ts'
 import { tableSearch } from './load-balancers/table/table-search.ts'
+import { auditFilter, auditSearch } from './operators/audit-filter.ts'
 import { NotFoundPage } from './parts/status-page.tsx'
 import { Door } from './shell/door.tsx'
 import { ErrorPage } from './shell/error-page.tsx'
@@ -53,11 +54,79 @@ const explain = createRoute({
   component: lazyRouteComponent(() => import('./explain/explain-page.tsx'), 'ExplainPage'),
 })
 
+const networks = createRoute({
+  getParentRoute: () => root,
+  path: '/networks',
+  component: lazyRouteComponent(() => import('./project/networks-page.tsx'), 'NetworksPage'),
+})
+
+const ownProject = createRoute({
+  getParentRoute: () => root,
+  path: '/project',
+  component: lazyRouteComponent(() => import('./project/project-page.tsx'), 'OwnProjectPage'),
+})
+
+const nodes = createRoute({
+  getParentRoute: () => root,
+  path: '/nodes',
+  component: lazyRouteComponent(() => import('./operators/nodes-page.tsx'), 'NodesPage'),
+})
+
+const node = createRoute({
+  getParentRoute: () => root,
+  path: '/nodes/$id',
+  component: lazyRouteComponent(() => import('./operators/node-page.tsx'), 'NodePage'),
+})
+
+const addressPools = createRoute({
+  getParentRoute: () => root,
+  path: '/address-pools',
+  component: lazyRouteComponent(() => import('./operators/pools-page.tsx'), 'PoolsPage'),
+})
+
+const projects = createRoute({
+  getParentRoute: () => root,
+  path: '/projects',
+  component: lazyRouteComponent(() => import('./operators/projects-page.tsx'), 'ProjectsPage'),
+})
+
+const project = createRoute({
+  getParentRoute: () => root,
+  path: '/projects/$id',
+  component: lazyRouteComponent(() => import('./project/project-page.tsx'), 'ProjectPage'),
+})
+
+const problems = createRoute({
+  getParentRoute: () => root,
+  path: '/problems',
+  component: lazyRouteComponent(() => import('./operators/problems-page.tsx'), 'ProblemsPage'),
+})
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/audit',
+  validateSearch: (search) => auditSearch(auditFilter(search)),
+  component: lazyRouteComponent(() => import('./operators/audit-page.tsx'), 'AuditPage'),
+})
+
+/** Pages of what belongs to the operator. */
+const operators = [nodes, node, addressPools, projects, project, problems, audit] as const
+
 /** Every page. Each is loaded when it is first shown. */
 export const pageRouter = () =>
   createRouter({
     basepath: '/ui',
-    routeTree: root.addChildren([start, loadBalancers, newLoadBalancer, loadBalancer, certificates, explain]),
+    routeTree: root.addChildren([
+      start,
+      loadBalancers,
+      newLoadBalancer,
+      loadBalancer,
+      certificates,
+      explain,
+      networks,
+      ownProject,
+      ...operators,
+    ]),
     defaultErrorComponent: ErrorPage,
     defaultPreload: 'intent',
     scrollRestoration: true,

@@ -9,11 +9,12 @@ interface Props {
   /** Null: there is no limit. */
   readonly limit: number | null
   readonly tone?: Tone
+  /** The figures in words, for units. Absent: plain numbers. */
+  readonly text?: string
 }
 
 /** How much of a limit is used, as a bar with its figures. */
-export const Meter = ({ label, value, limit, tone = 'ok' }: Props) => {
-  const text = `${value.toLocaleString()} of ${limit === null ? 'any number' : limit.toLocaleString()}`
+export const Meter = ({ label, value, limit, tone = 'ok', text = figures(value, limit) }: Props) => {
   const part = limit === null || limit === 0 ? 0 : Math.min(1, value / limit)
   return (
     <AriaMeter className={styles.meter} value={part * 100} valueLabel={text}>
@@ -27,3 +28,6 @@ export const Meter = ({ label, value, limit, tone = 'ok' }: Props) => {
     </AriaMeter>
   )
 }
+
+const figures = (value: number, limit: number | null): string =>
+  `${value.toLocaleString()} of ${limit === null ? 'any number' : limit.toLocaleString()}`

@@ -15,8 +15,20 @@ const PLACES: readonly { readonly title: string; readonly places: readonly Place
     title: 'Project',
     places: [
       { to: '/load-balancers', title: 'Load balancers' },
+      { to: '/networks', title: 'Networks' },
       { to: '/certificates', title: 'Certificates' },
       { to: '/explain', title: 'Explain' },
+      { to: '/project', title: 'Project' },
+    ],
+  },
+  {
+    title: 'Operator',
+    places: [
+      { to: '/problems', title: 'Problems', needs: 'operate' },
+      { to: '/nodes', title: 'Nodes', needs: 'operate' },
+      { to: '/address-pools', title: 'Address pools', needs: 'operate' },
+      { to: '/projects', title: 'Projects', needs: 'operate' },
+      { to: '/audit', title: 'Audit log', needs: 'operate' },
     ],
   },
 ]

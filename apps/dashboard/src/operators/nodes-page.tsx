@@ -1,0 +1,50 @@
+import type { FC } from 'react'
+import type { ShownNode } from '../api/nodes.ts'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Page } from '../parts/page.tsx'
+import { GroupCard } from './group-card.tsx'
+import { useNodeGroups, useNodes } from './node-reads.ts'
+import { OperatorsOnly } from './operators-only.tsx'
+
+/** The nodes by group: whether they live, what they carry, and what an operator does with them. */
+export const NodesPage: FC = () => (
+  <OperatorsOnly>
+    <Nodes />
+  </OperatorsOnly>
+)
+
+function Nodes() {
+  const groups = useNodeGroups()
+  const nodes = useNodes()
+  return (
+    <Page title="Nodes">
+      <Loaded query={groups}>
+        {(all) => (
+          <Loaded query={nodes}>
+            {(list) =>
+              list.length === 0 ? (
+                <NoNodes />
+              ) : (
+                all
+                  .map((group) => ({ group, own: ofGroup(list, group.id) }))
+                  .map(({ group, own }) => <GroupCard key={group.id} group={group} nodes={own} />)
+              )
+            }
+          </Loaded>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+const ofGroup = (nodes: readonly ShownNode[], groupId: string): readonly ShownNode[] =>
+  nodes
+    .filter(({ nodeGroupId }) => nodeGroupId === groupId)
+    .toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
+
+const NoNodes = () => (
+  <EmptyState title="No nodes yet" commands={[{ title: 'Enrol one', text: 'spout token create lb1' }]}>
+    Nodes carry the traffic. One enrols once, with a token that its agent gets; without nodes nothing is announced.
+  </EmptyState>
+)
