@@ -8,17 +8,24 @@ import { type Clock, Lifecycle, type Logger, systemClock } from '@spout/runtime'
 import { certificateDirectory } from './certificate-directory.ts'
 import type { AgentConfig } from './config.ts'
 import { type DataPlane, openDataPlane } from './data-plane.ts'
+import { groupFabric } from './group-fabric.ts'
 import { NodeIdentity, type NodeIdentityOptions } from './identity.ts'
 import { LateIdentity } from './late-identity.ts'
 import { hasLocalWork, linkUrlsOf } from './link-urls.ts'
 import type { LocalPlans } from './settings.ts'
-import { identityFile, stateFile, termFile } from './state-files.ts'
+import { fabricFile, identityFile, stateFile, termFile } from './state-files.ts'
 
 /**
  * Composes the parts and starts them. A node with an identity starts without the control plane: it takes over what
  * exists and continues from its state file.
+ * @param onOtherFabric called once when the agent must be replaced, because its group names another fabric interface
  */
-export async function startAgent(config: AgentConfig, plans: LocalPlans, log: Logger): Promise<Lifecycle> {
+export async function startAgent(
+  config: AgentConfig,
+  plans: LocalPlans,
+  log: Logger,
+  onOtherFabric: () => void,
+): Promise<Lifecycle> {
   const clock = systemClock
   const identity = await openIdentity(config, clock, log)
   const dataPlane = await openDataPlane(config, clock, log, {
@@ -35,6 +42,7 @@ export async function startAgent(config: AgentConfig, plans: LocalPlans, log: Lo
     link: identity && (() => identity.link),
     ...(identity && { servers: identity }),
     local,
+    fabric: groupFabric(config, fabricFile(config), dataPlane.fabric, onOtherFabric),
     certificateDirectory: certificateDirectory(config),
     domains: dataPlane.domains,
     drivers: dataPlane.drivers,

@@ -1,4 +1,5 @@
 import { DEFAULT_SHARES } from '@spout/dataplane/network-shares'
+import { interfaceName } from '@spout/model/fabric-choice'
 import { endpointIpText } from '@spout/model/scalars'
 import { isLoopback } from '@spout/runtime/loopback'
 import { z } from 'zod'
@@ -6,7 +7,6 @@ import { listenAddress } from './listen-address.ts'
 import { localConfig } from './local-config.ts'
 
 const section = <S extends z.ZodRawShape>(shape: S) => z.strictObject(shape)
-const interfaceName = z.string().regex(/^[A-Za-z0-9._-]{1,15}$/, 'is not the name of a network interface')
 
 const linkUrl = z.url({ protocol: /^https$/, error: 'is not a URL like https://control:9131' })
 

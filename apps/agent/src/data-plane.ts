@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Domains } from '@spout/agent'
+import { type Domains, savedAnnouncements } from '@spout/agent'
 import {
   AnnouncerRegistry,
   BgpAnnouncer,
@@ -23,6 +23,7 @@ import {
   KeptShards,
   L2Announcer,
   type LineCounts,
+  leaveFabric,
   MemberFlows,
   type MetricsOf,
   memoryShare,
@@ -53,7 +54,9 @@ import type { Clock, Component, Logger } from '@spout/runtime'
 import { NativeHelper } from '@spout/sys'
 import { certificateDirectory } from './certificate-directory.ts'
 import type { AgentConfig } from './config.ts'
-import { findFabricInterface } from './fabric-interface.ts'
+import { changeFabricRecord, readFabricRecord } from './fabric-record.ts'
+import { type ComposedFabric, composeFabric } from './group-fabric.ts'
+import { fabricFile, stateFile } from './state-files.ts'
 
 /** The parts of this machine that the agent works on. */
 export interface DataPlane extends Component {
@@ -69,6 +72,8 @@ export interface DataPlane extends Component {
   /** The node's membership in its group, the announcers included. */
   readonly group: GroupMembership
   readonly flows: FlowReplication
+  /** The interface that it works on. */
+  readonly fabric: ComposedFabric
   readonly fabricAddress: FabricAddress
   readonly checks: readonly HealthCheck[]
   /** How many proxies run, by kind. */
@@ -112,7 +117,8 @@ export async function openDataPlane(
   await makeRunDirectories(config)
   await refuseKnownBad(config.haproxy.executable)
   const helper = await NativeHelper.start({ path: config.helper.path, log })
-  const machine: Machine = { config: await describeMachine(config), helper, clock, log }
+  const fabric = await composeFabric(config, await readFabricRecord(fabricFile(config)))
+  const machine: Machine = { config: describeMachine(config, fabric), helper, clock, log }
   const domains = new DomainSet(machine)
   const proxies = await openProxies(config, machine, figures)
   const { haproxy } = proxies
@@ -146,12 +152,14 @@ export async function openDataPlane(
     announcers,
     group,
     flows,
+    fabric,
     fabricAddress: new FabricAddress(machine),
     checks: healthChecks(helper, (domain) => domains.netns(domain)),
     proxies: () => haproxy.proxyCounts(),
     syslog,
     shares: createShareWatch(config, machine, domains, proxies),
-    start: () => {},
+    /** What is announced on the interface of an earlier agent's settings is withdrawn before anything is announced on this. */
+    start: () => keepToFabric(config, machine),
     /** Releases our handles. Everything that is programmed stays in force. */
     stop: async () => {
       for (const part of [group, ...[...drivers, ...followers].reverse()]) await part.close()
@@ -159,6 +167,23 @@ export async function openDataPlane(
       await helper.close()
     },
   }
+}
+
+/** Leaves the interface that the last agent worked on, if it was another one. */
+async function keepToFabric(config: AgentConfig, machine: Machine): Promise<void> {
+  const file = fabricFile(config)
+  const { fabricInterface } = machine.config
+  const { interface: former } = await readFabricRecord(file)
+  if (former === fabricInterface) return
+  if (former !== null) {
+    machine.log.info({ event: 'fabric-left', from: former, to: fabricInterface }, 'the fabric interface is another one')
+    const left: Machine = { ...machine, config: { ...machine.config, fabricInterface: former } }
+    const { announcers, shards } = createAnnouncers(config, left)
+    await leaveFabric({ config: left.config, announcers, announced: await savedAnnouncements(stateFile(config)) })
+    await shards.close()
+  }
+  // Last, so that an agent that is killed on the way begins anew.
+  await changeFabricRecord(file, { interface: fabricInterface })
 }
 
 /** Those with features carry entries; the others follow all of them. */
@@ -182,9 +207,9 @@ async function makeRunDirectories({ haproxy, vrrp, bgp, flows }: AgentConfig): P
     await mkdir(dirname(directory), { recursive: true, mode: 0o755 })
 }
 
-const describeMachine = async (config: AgentConfig): Promise<DomainConfig> => ({
+const describeMachine = (config: AgentConfig, fabric: ComposedFabric): DomainConfig => ({
   instance: config.instance,
-  fabricInterface: await findFabricInterface(config.fabric),
+  fabricInterface: fabric.interface,
   rootNamespace: config.fabric.namespace || null,
   segments: config.segments,
   hostSegments: config.hostSegments,

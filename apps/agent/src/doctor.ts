@@ -2,11 +2,12 @@ import { type NodePlace, nodeFindings, savedGroup } from '@spout/agent/doctor'
 import { doctorArguments, needOf, writtenFindings } from '@spout/runtime/findings'
 import { NativeHelper } from '@spout/sys'
 import type { AgentConfig } from './config.ts'
-import { findFabricInterface } from './fabric-interface.ts'
+import { readFabricRecord } from './fabric-record.ts'
+import { composeFabric } from './group-fabric.ts'
 import { linkUrlsOf } from './link-urls.ts'
 import { listenAddress } from './listen-address.ts'
 import { readSettings } from './settings.ts'
-import { identityFile, stateFile } from './state-files.ts'
+import { fabricFile, identityFile, stateFile } from './state-files.ts'
 
 /** Where the packages put the settings. */
 const SETTINGS = '/etc/spout/agent.yaml'
@@ -45,7 +46,7 @@ async function placeOf(config: AgentConfig, helper: NativeHelper): Promise<NodeP
   return {
     config: {
       instance: config.instance,
-      fabricInterface: await findFabricInterface(fabric),
+      fabricInterface: (await composeFabric(config, await readFabricRecord(fabricFile(config)))).interface,
       rootNamespace: fabric.namespace || null,
       segments: config.segments,
       hostSegments: config.hostSegments,

@@ -1,7 +1,8 @@
 import { exec, execOk } from '@spout/sys'
 import type { AgentConfig } from './config.ts'
 
-interface IpAddressRow {
+/** An interface in the output of `ip -json address`. */
+export interface IpAddressRow {
   readonly ifname: string
   readonly addr_info: readonly { readonly local: string; readonly prefixlen: number; readonly family: string }[]
 }
@@ -15,6 +16,13 @@ interface IpRouteRow {
   readonly via?: object
 }
 
+/** `ip` in the namespace that faces the fabric. */
+export const ipIn = ({ namespace }: Pick<AgentConfig['fabric'], 'namespace'>): readonly [string, ...string[]] => [
+  'ip',
+  ...(namespace === '' ? [] : ['-n', namespace]),
+  '-json',
+]
+
 /**
  * Finds the fabric interface: the one in the settings, the one in whose network an address is, or the one that has the
  * node's own address, since nodes of a cluster may name their interfaces differently.
@@ -27,7 +35,7 @@ export async function findFabricInterface({
   namespace,
 }: AgentConfig['fabric']): Promise<string> {
   if (name !== '') return name
-  const ip = ['ip', ...(namespace === '' ? [] : ['-n', namespace]), '-json'] as const
+  const ip = ipIn({ namespace })
   if (reaches !== undefined) return interfaceThatReaches(reaches, ip)
   if (address === '')
     throw new Error(
@@ -44,10 +52,12 @@ export async function findFabricInterface({
 }
 
 /**
+ * The interface in whose network the address is. @throws Error naming why there is none
+ *
  * A route through a router does not count. While the link is down, such a route may be all that is left: an agent that
  * starts then would announce over another interface.
  */
-async function interfaceThatReaches(address: string, ip: readonly [string, ...string[]]): Promise<string> {
+export async function interfaceThatReaches(address: string, ip: readonly [string, ...string[]]): Promise<string> {
   const { code, stdout, stderr } = await exec([...ip, 'route', 'get', address])
   const [route] = code === 0 ? (JSON.parse(stdout) as readonly IpRouteRow[]) : []
   if (route === undefined)

@@ -8,7 +8,7 @@
 import { flushCompileCache } from 'node:module'
 import { createLogger } from '@spout/runtime/logger'
 import { startFailure } from '@spout/runtime/start-failure'
-import { startAgent } from './agent.ts'
+import { AgentProcess } from './agent-process.ts'
 import { readSettings } from './settings.ts'
 
 async function main(): Promise<void> {
@@ -26,20 +26,24 @@ async function main(): Promise<void> {
   const { config, local } = settings
   const log = createLogger({ name: 'spout-agent', level: config.log.level })
   process.on('unhandledRejection', (error) => log.error({ event: 'unhandled-rejection', bug: true, err: error }))
-  const lifecycle = await startAgent(config, local, log)
-  log.info({ event: 'running' }, 'the agent is up')
+  const agent = new AgentProcess({ config, plans: local, log, onFailed: fail })
+  await agent.start()
   // Writes the compile cache, if one is set, so that the next start uses it however this process ends.
   flushCompileCache()
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => {
       log.info({ event: 'stopping', signal }, 'stopping; traffic goes on')
-      void lifecycle.stop().then(() => process.exit(0))
+      void agent.stop().then(() => process.exit(0))
     })
+}
+
+function fail(error: unknown): void {
+  process.stderr.write(`spout-agent: ${startFailure(error)}\n`)
+  process.exit(1)
 }
 
 try {
   await main()
 } catch (error) {
-  process.stderr.write(`spout-agent: ${startFailure(error)}\n`)
-  process.exit(1)
+  fail(error)
 }

@@ -11,3 +11,6 @@ export const stateFile = ({ stateDirectory }: State): string => join(stateDirect
 
 /** The highest term of leading that the node has followed. */
 export const termFile = ({ stateDirectory }: State): string => join(stateDirectory, 'highest-term.json')
+
+/** The fabric interface that the node works on. */
+export const fabricFile = ({ stateDirectory }: State): string => join(stateDirectory, 'fabric.json')

@@ -10,7 +10,7 @@ export interface Failure {
 }
 
 /** Errors whose names say more than which operation failed. */
-const OWN_REASONS: readonly string[] = ['HelperLost', 'DriverAway']
+const OWN_REASONS: readonly string[] = ['HelperLost', 'DriverAway', 'FabricMissing']
 
 export const failureOf = (reason: string, error: unknown): Failure => ({
   reason: error instanceof Error && OWN_REASONS.includes(error.name) ? error.name : reason,

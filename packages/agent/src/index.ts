@@ -8,7 +8,9 @@
  */
 export type { AccessLogCounts, AccessLogsOptions } from './access-logs.ts'
 export * from './domains.ts'
+export type { FabricVerdict, GroupFabric, NamedFabric } from './fabric-gate.ts'
 export type { AgentFigures } from './figures.ts'
 export type { LinkServers } from './follow-link.ts'
 export type { LocalNodeState } from './local-entries.ts'
 export * from './node-agent.ts'
+export { savedAnnouncements } from './saved-announcements.ts'

@@ -1,11 +1,13 @@
 import type { AgentLink, StateLine } from '@spout/client/agent-link'
 import type { Announcer, CarriedRequest, EntryFollower, ProbeLimits, ProberOptions } from '@spout/dataplane'
 import type { LeaderTerm } from '@spout/model/leader-term'
+import { FABRIC_OF_GROUP } from '@spout/model/node-state'
 import type { Clock, Component } from '@spout/runtime'
 import { VERSION } from '@spout/runtime/version'
 import { type AccessLogCounts, AccessLogs, type AccessLogsOptions } from './access-logs.ts'
 import { CertificateFiles } from './certificate-files.ts'
 import type { Domains } from './domains.ts'
+import { FabricGate, type GroupFabric } from './fabric-gate.ts'
 import type { AgentFigures } from './figures.ts'
 import { followLink, type LinkServers } from './follow-link.ts'
 import { HighestTerm } from './highest-term.ts'
@@ -34,6 +36,8 @@ export interface NodeAgentOptions extends NodeSources {
   readonly servers?: LinkServers
   /** The memory-backed directory of the listeners' certificates. */
   readonly certificateDirectory: string
+  /** Null or absent: the agent works on one interface, whatever its group names. */
+  readonly fabric?: GroupFabric | null
   readonly domains: Domains
   /** Followers of load-balancer entries besides drivers. Default: none. */
   readonly followers?: readonly EntryFollower[]
@@ -50,6 +54,8 @@ export interface NodeAgentOptions extends NodeSources {
 }
 
 const STOP_GRACE_MS = 3000
+/** How often a missing fabric interface is looked for. */
+const LOOK_FOR_FABRIC_MS = 5000
 
 /**
  * One node's side of the link: subscribes, reconciles and reports. If it is stopped or killed, forwarding continues;
@@ -71,6 +77,7 @@ export class NodeAgent implements Component {
   readonly #repeats: Repeats
   readonly #readings: NodeReadings
   readonly #local: LocalEntries
+  readonly #fabric: FabricGate
 
   constructor(options: NodeAgentOptions) {
     this.#options = options
@@ -79,9 +86,10 @@ export class NodeAgent implements Component {
     this.#state = new StateFile(options.stateFile, (error) =>
       log.error({ event: 'state-file-failed', err: error }, 'the state file cannot be written; forwarding goes on'),
     )
+    this.#fabric = new FabricGate(options.fabric ?? null, (lines) => this.#reconciler.take(this.#local.merge(lines)))
     this.#reporter = new Reporter({
       session: options.session,
-      features: [...new Set(options.drivers.flatMap((driver) => [...driver.features]))].sort(),
+      features: () => this.#features(),
       send: options.link && ((report, signal) => linkOf(options).report(report, signal)),
       clock: options.clock,
       log,
@@ -114,7 +122,7 @@ export class NodeAgent implements Component {
       preparers: [before],
       followers: [...(options.followers ?? []), after],
       announcer: options.announcer,
-      group: options.group,
+      group: this.#fabric.follow(options.group),
       state: this.#state,
       onReport: (report) => this.#reporter.entry(report),
       onRemoved: (key) => this.#reporter.removed(key),
@@ -154,17 +162,25 @@ export class NodeAgent implements Component {
     this.#repeats.every('observe', this.#options.observeEveryMs ?? OBSERVE_EVERY_MS, () =>
       this.#reconciler.observeRested(),
     )
+    this.#repeats.every('fabric-choice', LOOK_FOR_FABRIC_MS, () => this.#fabric.lookAgain())
     this.#readings.start()
+  }
+
+  /** What the planner may ask of this node. */
+  #features(): readonly string[] {
+    const own = this.#fabric.missing === null ? [FABRIC_OF_GROUP] : []
+    return [...new Set([...this.#options.drivers.flatMap((driver) => [...driver.features]), ...own])].sort()
   }
 
   /** Without a control plane, the node's own settings are the full set. */
   async #follow(): Promise<void> {
     const { link, servers, termFile = null, random, clock, log } = this.#options
     const onConnect = () => {
+      this.#fabric.begin()
       this.#reconciler.begin()
       this.#reconciler.take(this.#local.begin())
     }
-    const onLines = (lines: readonly StateLine[]) => this.#reconciler.take(this.#local.merge(lines))
+    const onLines = (lines: readonly StateLine[]) => this.#fabric.take(lines)
     if (link === null) {
       onConnect()
       onLines([{ type: 'synced' }])

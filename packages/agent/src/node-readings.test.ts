@@ -23,7 +23,7 @@ function readingsOf(driver: Partial<DataPlaneDriver>, shares?: Pick<ShareWatch, 
       log,
     },
     {
-      reporter: new Reporter({ session: 's', features: [], send: null, clock, log }),
+      reporter: new Reporter({ session: 's', features: () => [], send: null, clock, log }),
       ...{ requests: new RequestFigures(), accessLogs: null, health: () => health, repeats },
     },
   )

@@ -45,7 +45,7 @@ class Peer {
   constructor() {
     this.reporter = new Reporter({
       session: 's',
-      features: ['l4.tcp'],
+      features: () => ['l4.tcp'],
       send: async (report) => {
         await this.gate
         if (this.down) throw new Error('connection refused')
@@ -119,7 +119,7 @@ test("what is of the node's own settings is counted, and never reported", async 
 
 test('without a control plane nothing is sent', async () => {
   const reporter = new Reporter({
-    ...{ session: 's', features: [], send: null, clock: new FakeClock(), log: silentLogger() },
+    ...{ session: 's', features: () => [], send: null, clock: new FakeClock(), log: silentLogger() },
   })
   reporter.entry(entry('lb/local-api'))
   reporter.start()

@@ -13,7 +13,8 @@ import { type AgentFigures, countedOf } from './figures.ts'
 export interface ReporterOptions {
   /** Random, new at each start of the agent. */
   readonly session: string
-  readonly features: readonly string[]
+  /** What the node offers now. */
+  readonly features: () => readonly string[]
   /** Null: there is no control plane. */
   readonly send: ((report: NodeReport, signal: AbortSignal) => Promise<{ readonly resend: boolean }>) | null
   readonly clock: Clock
@@ -205,7 +206,7 @@ export class Reporter {
       removed: [...removed],
       members: take(members, MOST_MEMBERS, this.#members),
       stats: take(stats, MOST_STATS, this.#stats, { of: countsIn, most: MOST_COUNTS }),
-      features: this.#options.features,
+      features: this.#options.features(),
       ...Object.fromEntries(Array.from(news, (key) => [key, this.#newsOf(key)])),
     }
     removed.clear()

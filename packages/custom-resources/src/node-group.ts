@@ -1,9 +1,26 @@
-import { AGE_COLUMN, type CrdDraft, conditionsSchema } from '@spout/kube'
-import { announcersInWords, DEFAULT_ANNOUNCER, DEFAULT_SECOND_CHANCE_S, nodeGroup } from '@spout/model'
+import { AGE_COLUMN, type CelRules, type CrdDraft, conditionsSchema } from '@spout/kube'
+import { announcersInWords, DEFAULT_ANNOUNCER, DEFAULT_SECOND_CHANCE_S, interfaceName, nodeGroup } from '@spout/model'
 import { z } from 'zod'
 import { announcerRules, announcerSettingsShape } from './announcer-settings.ts'
 import { nodeSelector, nodeSelectorRules } from './node-selector.ts'
-import { GROUP, idOfApi, ready, reason, VERSION } from './words.ts'
+import { addressText, GROUP, idOfApi, ready, reason, VERSION } from './words.ts'
+
+const fabric = z
+  .strictObject({
+    interface: interfaceName.optional().describe('Its name, the same on all nodes.'),
+    reaches: addressText
+      .optional()
+      .describe("An address in its network, such as the router's, where nodes name it differently."),
+  })
+  .describe(
+    "The nodes' interface towards clients. A node without it carries nothing. Left out: as the agents' settings say, which count before this. It cannot change while the group has nodes.",
+  )
+
+const fabricRules: CelRules = {
+  'spec.fabric': [
+    { rule: 'has(self.interface) != has(self.reaches)', message: 'must have either interface or reaches' },
+  ],
+}
 
 export const nodeGroupSpec = z.strictObject({
   announcer: nodeGroup.shape.announcer
@@ -11,6 +28,7 @@ export const nodeGroupSpec = z.strictObject({
     .describe(`How addresses are announced: ${announcersInWords()}.`),
   ...announcerSettingsShape,
   nodeSelector: nodeSelector.optional(),
+  fabric: fabric.optional(),
   secondChanceSeconds: nodeGroup.shape.secondChanceSeconds
     .unwrap()
     .default(DEFAULT_SECOND_CHANCE_S)
@@ -49,7 +67,7 @@ export const nodeGroupCrd: CrdDraft = {
         reason,
         AGE_COLUMN,
       ],
-      rules: { ...announcerRules, ...nodeSelectorRules },
+      rules: { ...announcerRules, ...nodeSelectorRules, ...fabricRules },
     },
   ],
 }

@@ -59,6 +59,7 @@ export { FlowReplication, type FlowReplicationOptions } from './flows/flow-repli
 export type { FlowsState } from './flows/flows-state.ts'
 export * from './group/followers.ts'
 export { GroupMembership, type GroupMembershipOptions } from './group/group-membership.ts'
+export { leaveFabric } from './group/leave-fabric.ts'
 export { ProxyDrain, type ProxyDrainOptions } from './second-chance/proxy-drain.ts'
 export { SecondChance, type SecondChanceOptions } from './second-chance/second-chance.ts'
 export { ShardProxyDrains, type ShardProxyDrainsOptions } from './second-chance/shard-proxy-drains.ts'

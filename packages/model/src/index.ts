@@ -77,6 +77,7 @@ export {
   type PathKeyCondition,
   type TestedCondition,
 } from './node-state/route-keys.ts'
+export * from './nodes/fabric-choice.ts'
 export * from './nodes/node.ts'
 export * from './nodes/node-group.ts'
 export * from './parsing/errors.ts'

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { announcerNamesInWords, DEFAULT_ANNOUNCER } from '@spout/model'
 import { announcerColumns, announcerFields } from './announcer-settings.ts'
 import {
@@ -109,6 +110,14 @@ export const node: Resource = {
   verbs: ['list', 'show', 'set', 'delete'],
 }
 
+/** `bond0`, or an address in the network of the interface. */
+const fabricText = (row: Row): unknown => at(row, 'fabric.interface') ?? at(row, 'fabric.reaches')
+
+const fabricOf = (text: string): unknown => {
+  if (text === 'agent') return null
+  return isIP(text) === 0 ? { interface: text } : { reaches: text }
+}
+
 const groupFields: readonly Field[] = [
   { flags: '--description <text>', description: 'free text', field: 'description' },
   {
@@ -117,6 +126,13 @@ const groupFields: readonly Field[] = [
     field: 'announcer',
   },
   ...announcerFields,
+  {
+    flags: '--fabric <interface>',
+    description:
+      "interface towards clients, or an address in its network such as the router's; 'agent' (default): by the agents' settings",
+    field: 'fabric',
+    parse: fabricOf,
+  },
   {
     flags: '--second-chance-seconds <s>',
     description: "how long a drained node goes on with its proxies' connections (default 300, 0 for not at all)",
@@ -148,6 +164,7 @@ export const nodeGroup: Resource = {
     column('ANNOUNCER', 'announcer'),
     ...announcerColumns(false),
     ...announcerColumns(true),
+    { title: 'FABRIC', wide: true, value: fabricText },
     column('CHANCE S', 'secondChanceSeconds', true),
     column('REBALANCE S', 'rebalanceAfterSeconds', true),
     projectsColumn,

@@ -7,6 +7,8 @@ export const nodeGroupDraft = z.strictObject({
   description: nodeGroup.shape.description.default(''),
   announcer: nodeGroup.shape.announcer.default(DEFAULT_ANNOUNCER),
   ...settingsDraftShape,
+  /** Null or absent: as the agents' settings say. */
+  fabric: nodeGroup.shape.fabric.nullable(),
   secondChanceSeconds: nodeGroup.shape.secondChanceSeconds,
   rebalanceAfterSeconds: nodeGroup.shape.rebalanceAfterSeconds,
   /** Null opens the group to all projects. Absent: closed, except for the default group. */
@@ -21,6 +23,8 @@ export const nodeGroupChange = z
     description: nodeGroup.shape.description,
     announcer: nodeGroup.shape.announcer,
     ...settingsChangeShape,
+    /** Null: as the agents' settings say. Only of a group without nodes. */
+    fabric: nodeGroup.shape.fabric.nullable(),
     secondChanceSeconds: nodeGroup.shape.secondChanceSeconds.unwrap(),
     rebalanceAfterSeconds: nodeGroup.shape.rebalanceAfterSeconds,
     /** Null opens the group to all projects. */

@@ -10,6 +10,7 @@ import {
   type PlannedMove,
   parseAs,
   SpoutError,
+  sameJson,
 } from '@spout/model'
 import type { Claim } from '../claims/claims.ts'
 import {
@@ -41,6 +42,7 @@ export async function createNodeGroup(context: AdmissionContext, input: NodeGrou
       ...newMeta(context, draft),
       announcer: draft.announcer,
       ...completeSettings({}, draft),
+      ...(draft.fabric != null && { fabric: draft.fabric }),
       secondChanceSeconds: draft.secondChanceSeconds,
       ...(draft.rebalanceAfterSeconds !== undefined && { rebalanceAfterSeconds: draft.rebalanceAfterSeconds }),
       ...checkedProjects(context, draft.projectIds === undefined && !isDefault ? [] : draft.projectIds),
@@ -59,12 +61,15 @@ export async function changeNodeGroup(
   const change = parseAs(nodeGroupChange, input)
   return transact(context, (claim) => {
     const stored = find(context, 'nodeGroup', id, 'node group')
-    const { projectIds, ...plain } = change
-    const { projectIds: projectsBefore, ...before } = stored.value
+    const { projectIds, fabric, ...plain } = change
+    const { projectIds: projectsBefore, fabric: fabricBefore, ...before } = stored.value
+    const chosen = fabric === undefined ? fabricBefore : (fabric ?? undefined)
+    if (!sameJson(chosen, fabricBefore)) refuseOtherFabric(context, stored.value)
     if (plain.name !== undefined && plain.name !== stored.value.name) refuseTakenName(context, claim, plain.name, id)
     const whole: NodeGroup = {
       ...before,
       ...plain,
+      ...(chosen !== undefined && { fabric: chosen }),
       ...checkedProjects(context, projectIds === undefined ? projectsBefore : projectIds),
       ...completeSettings(before, change),
       flowsKey: stored.value.flowsKey ?? newKey(context),
@@ -144,6 +149,14 @@ function refuseTakenName(context: AdmissionContext, claim: Claim, name: string, 
   const taken = context.view.list('nodeGroup').some((group) => group.name === name && group.id !== ownId)
   if (taken || !claim.name(`nodeGroup/${name}`))
     throw new SpoutError('NameTaken', { field: 'name', what: 'a node group', name })
+}
+
+/** All nodes of the group would give up what they have at the same time. */
+function refuseOtherFabric({ view }: AdmissionContext, { id }: NodeGroup): void {
+  const node = view.list('node').find(({ nodeGroupId }) => nodeGroupId === id)
+  if (node === undefined) return
+  const reason = `cannot change while the group has nodes, such as ${node.name}: make another group and move them there`
+  throw new SpoutError('InvalidField', { field: 'fabric', reason })
 }
 
 /** Checks the rules between fields, and gives every shard a unique router id. */

@@ -1,5 +1,5 @@
 import type { ModelView, NodeAddressAdmission } from '@spout/admission/contract'
-import type { Kind, StatusReader } from '@spout/model'
+import { FABRIC_OF_GROUP, type Kind, type StatusReader } from '@spout/model'
 import { neededFeatures } from '@spout/plan'
 import type { Clock, Logger, Timer } from '@spout/runtime'
 import type { CarryingGroups } from '../indexes/carrying-groups.ts'
@@ -213,6 +213,8 @@ export class ChangeRouter {
     if (before.join() === features.join()) return
     this.#features.set(nodeId, features)
     const groupId = this.#cluster.groupOfNode(nodeId)
+    if (groupId !== null && before.includes(FABRIC_OF_GROUP) !== features.includes(FABRIC_OF_GROUP))
+      this.#groups.publish(groupId)
     this.#planUnsettled(groupId)
     for (const id of this.#placements.ownedBy(nodeId)) this.#planIfNeeding(id, features)
     if (groupId === null || before.every((feature) => features.includes(feature))) return
@@ -224,7 +226,9 @@ export class ChangeRouter {
     const loadBalancer = this.#view.get('loadBalancer', id)?.value
     if (loadBalancer === undefined) return
     const network = this.#view.get('network', loadBalancer.networkId ?? '')?.value
-    const needs = neededFeatures(loadBalancer, network?.returnPath ?? null, this.#cluster.classOf(loadBalancer) ?? {})
+    const { namesFabric } = this.#options.carryingGroups.of(this.#cluster.groupIdOf(loadBalancer))
+    const around = { ...this.#cluster.classOf(loadBalancer), namesFabric }
+    const needs = neededFeatures(loadBalancer, network?.returnPath ?? null, around)
     if (needs.some((need) => !features.includes(need))) this.#queue.loadBalancer(id)
   }
 

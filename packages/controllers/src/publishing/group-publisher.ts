@@ -1,6 +1,7 @@
 import type { PlannedMoveAdmission, ViewOf } from '@spout/admission/contract'
 import {
   entryHash,
+  FABRIC_OF_GROUP,
   fabricAddressOf,
   hasShards,
   type Node,
@@ -205,6 +206,7 @@ export class GroupPublisher {
     const nodes = cluster.nodesOf(group.id).map(
       (node): GroupNode => ({
         ...this.#partOf(node),
+        lacksFabric: group.fabric !== undefined && this.#lacksFabric(node.id),
         movedSince: leaves.has(node.id) ? askedAt : null,
         movedShards: leaves.get(node.id)?.map(({ shard }) => shard) ?? [],
       }),
@@ -221,6 +223,12 @@ export class GroupPublisher {
       nowMs: clock.now().getTime(),
       watches: this.#peers.watches(group.id),
     }
+  }
+
+  /** Not before its first report. */
+  #lacksFabric(nodeId: string): boolean {
+    const { features } = this.#options.status.node(nodeId)
+    return features.length > 0 && !features.includes(FABRIC_OF_GROUP)
   }
 
   #partOf(node: Node): GroupNode {

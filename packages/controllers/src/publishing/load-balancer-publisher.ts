@@ -123,6 +123,7 @@ export class LoadBalancerPublisher {
       loadBalancer,
       network,
       group: { name: group.name, nodes: this.#nodesOf(group.id) },
+      namesFabric: group.namesFabric,
       announcing: announcingIn(group, index, loadBalancer.networkId),
       previous: index.get(id),
       entryBefore: this.#entryOf(id),

@@ -4,7 +4,7 @@ import { labPrefix } from '../testing/lab-names.ts'
 import { HELPER_PATH, silent } from '../testing/lab-node.ts'
 import type { DomainConfig } from './domain-config.ts'
 import { type Run, run } from './run.ts'
-import { prepareRoot } from './steering-rules.ts'
+import { prepareRoot, removeSteering } from './steering-rules.ts'
 
 const TABLE = 7123
 const root = `${labPrefix()}-r`
@@ -61,4 +61,17 @@ it.each<readonly [string, Run]>([
     expect(locals).toEqual(['100 255'])
   }
   expect(await prepareRoot(on, helper, config)).toBe(0)
+})
+
+it('stops steering what arrives at an interface that the node has left, whether it is there or gone', async () => {
+  const former = { ...config, fabricInterface: 'old0' }
+  await run('ip', ['-n', root, 'link', 'add', 'old0', 'type', 'veth', 'peer', 'name', 'old1'])
+  await prepareRoot(run, helper, former)
+  await prepareRoot(run, helper, config)
+  const kept = (await shown('-4')).filter((rule) => !rule.includes('old0'))
+  await run('ip', ['-n', root, 'link', 'delete', 'old0'])
+  expect(await removeSteering(run, former)).toBe(7)
+  expect(await shown('-4')).toEqual(kept)
+  expect((await shown('-6')).join()).not.toContain('old0')
+  expect(await removeSteering(run, former)).toBe(0)
 })

@@ -41,15 +41,47 @@ export async function prepareRoot(run: Run, helper: NativeHelper, config: Domain
   return sysctls + rules4 + rules6 + (await loadRootGuard(helper, config))
 }
 
-async function steer(run: Run, config: DomainConfig, version: 4 | 6): Promise<number> {
-  const ip = [...(config.rootNamespace ? ['-n', config.rootNamespace] : []), version === 4 ? '-4' : '-6']
+/**
+ * Removes the rules that steer what arrives at the fabric interface, which the node has left. The interface may be gone.
+ * Idempotent; resolves with the number of changes.
+ */
+export async function removeSteering(run: Run, config: DomainConfig): Promise<number> {
+  let changes = 0
+  for (const version of [4, 6] as const) {
+    const { ip, rules, table } = await rulesOf(run, config, version)
+    const lines = protocolsOf(version)
+      .filter((protocol) => rules.some((rule) => isSteering(rule, config, table, protocol)))
+      .map((protocol) => `rule delete ${steeringRule(config, table, protocol)}`)
+    if (lines.length > 0) await run('ip', [...ip, '-batch', '-'], lines.join('\n'))
+    changes += lines.length
+  }
+  return changes
+}
+
+const protocolsOf = (version: 4 | 6): readonly number[] => STEERED[version].map((name) => PROTOCOL_NUMBERS[name])
+
+const steeringRule = ({ fabricInterface }: DomainConfig, table: string, protocol: number): string =>
+  `preference ${STEERING_PREFERENCE} iif ${fabricInterface} ipproto ${protocol} lookup ${table}`
+
+const isSteering = (rule: Rule, { fabricInterface }: DomainConfig, table: string, protocol: number): boolean =>
+  rule.priority === STEERING_PREFERENCE &&
+  rule.iif === fabricInterface &&
+  rule.ipproto === `ipproto-${protocol}` &&
+  rule.table === table
+
+/** The rules of a family, the words before a request about them, and the number of the routing table for VIPs. */
+async function rulesOf(
+  run: Run,
+  { rootNamespace, steeringTable = DEFAULT_STEERING_TABLE }: DomainConfig,
+  version: 4 | 6,
+): Promise<{ readonly ip: readonly string[]; readonly rules: readonly Rule[]; readonly table: string }> {
+  const ip = [...(rootNamespace ? ['-n', rootNamespace] : []), version === 4 ? '-4' : '-6']
   const rules = JSON.parse(await run('ip', [...ip, '-N', '-j', 'rule', 'show'])) as readonly Rule[]
-  const table = String(config.steeringTable ?? DEFAULT_STEERING_TABLE)
-  const isSteering = (rule: Rule, protocol: number): boolean =>
-    rule.priority === STEERING_PREFERENCE &&
-    rule.iif === config.fabricInterface &&
-    rule.ipproto === `ipproto-${protocol}` &&
-    rule.table === table
+  return { ip, rules, table: String(steeringTable) }
+}
+
+async function steer(run: Run, config: DomainConfig, version: 4 | 6): Promise<number> {
+  const { ip, rules, table } = await rulesOf(run, config, version)
   const locals = rules.filter((rule) => rule.table === LOCAL_TABLE).map((rule) => rule.priority)
   const lines: string[] = []
   // Add the new rule before the old one is removed; otherwise the node would lose its own addresses for a moment.
@@ -57,11 +89,9 @@ async function steer(run: Run, config: DomainConfig, version: 4 | 6): Promise<nu
     lines.push(`rule add preference ${LOCAL_PREFERENCE} lookup local`)
   for (const priority of locals)
     if (priority <= STEERING_PREFERENCE) lines.push(`rule delete preference ${priority} lookup local`)
-  for (const protocol of STEERED[version].map((name) => PROTOCOL_NUMBERS[name]))
-    if (!rules.some((rule) => isSteering(rule, protocol)))
-      lines.push(
-        `rule add preference ${STEERING_PREFERENCE} iif ${config.fabricInterface} ipproto ${protocol} lookup ${table}`,
-      )
+  for (const protocol of protocolsOf(version))
+    if (!rules.some((rule) => isSteering(rule, config, table, protocol)))
+      lines.push(`rule add ${steeringRule(config, table, protocol)}`)
   lines.push(...localAddressRules(rules, config, version, table))
   if (lines.length > 0) await run('ip', [...ip, '-batch', '-'], lines.join('\n'))
   return lines.length
@@ -94,7 +124,8 @@ async function setForwarding(run: Run, config: DomainConfig): Promise<number> {
   const sysctl = (args: readonly string[]): Promise<string> => run(exec[0]!, [...exec.slice(1), ...args])
   const acceptRa = `net.ipv6.conf.${config.fabricInterface.replaceAll('.', '/')}.accept_ra`
   const names = ['net.ipv4.ip_forward', 'net.ipv6.conf.all.forwarding', acceptRa]
-  const [ipv4, ipv6, ra] = (await sysctl(['-n', ...names])).trim().split(/\s+/)
+  // A missing interface has no such name, and is reported by those who announce there.
+  const [ipv4, ipv6, ra] = (await sysctl(['-n', '-e', ...names])).trim().split(/\s+/)
   const wanted: string[] = []
   // Forwarding makes a host ignore router advertisements. A node that got its default route from one must keep it.
   if (ipv6 !== '1' && ra === '1') wanted.push(`${acceptRa}=2`)

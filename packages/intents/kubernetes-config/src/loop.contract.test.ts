@@ -212,6 +212,13 @@ describe('node groups, BGP peers and advertisements', () => {
       nodes: { total: 0, connected: 0 },
       routerIds: group?.vrrp.routerIds,
     })
+    await bed.change('NodeGroup', 'edge', { fabric: { reaches: '2001:db8::01' } })
+    const fabric = () => bed.spout.view.get('nodeGroup', group?.id ?? '')?.value.fabric
+    await bed.until('the interface', () => fabric()?.reaches === '2001:db8::1')
+    const isFound = (group: Parameters<typeof condition>[0]) => condition(group, 'FabricFound')?.status === 'True'
+    await bed.when('NodeGroup', 'edge', 'found', isFound)
+    await bed.change('NodeGroup', 'edge', { fabric: null })
+    await bed.until('no interface', () => fabric() === undefined)
     const peer = () => bed.spout.view.list('bgpPeer').find(({ name }) => name === 'tor')
     expect(peer()).toMatchObject({ as: 64_513, nodeSelection: { nodeGroupIds: [group?.id], nodeIds: [] } })
     await bed.change('BgpPeer', 'tor', { holdTimeSeconds: 90, keepaliveTimeSeconds: 30, bfd: { profile: 'none' } })

@@ -148,7 +148,7 @@ describe('helm template', () => {
   it('puts values where they belong', async () => {
     const values = [
       'image=registry.example.net/spout:2,imagePullSecrets[0].name=registry',
-      'announcer=bgp,localAs=4200000000,managementCidrs={192.0.2.0/24}',
+      'announcer=bgp,localAs=4200000000,managementCidrs={192.0.2.0/24},fabricCidrs={198.51.100.0/24}',
       'shares.packetsPerProcessor=1000000,agent.nodeSelector.edge=yes,fabricReaches=198.51.100.1',
       'links[0].cidr=100.64.0.0/20,links[0].router=100.64.0.1,store.volume.storageClassName=fast',
     ]
@@ -156,7 +156,7 @@ describe('helm template', () => {
     const settings = (program: string) =>
       parse(found.get(`ConfigMap spout/${program}`)?.data?.[`${program}.yaml`] ?? '')
     expect(settings('control-plane')).toMatchObject({
-      network: { managementCidrs: ['192.0.2.0/24'] },
+      network: { managementCidrs: ['192.0.2.0/24'], fabricCidrs: ['198.51.100.0/24'] },
       nodes: { announcer: 'bgp', localAs: 4_200_000_000 },
       kubernetes: { network: { links: [{ cidr: '100.64.0.0/20', router: '100.64.0.1' }] } },
     })

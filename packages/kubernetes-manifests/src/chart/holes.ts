@@ -60,6 +60,7 @@ export const HOLES: readonly Hole[] = [
   { object: 'Deployment/connector', at: ['spec', 'replicas'], value: 'connector.replicas' },
   { object: CLAIM, at: ['spec', 'resources', 'requests', 'storage'], value: 'store.volume.size' },
   setting('control-plane', 'network.managementCidrs', 'managementCidrs'),
+  setting('control-plane', 'network.fabricCidrs', 'fabricCidrs'),
   setting('control-plane', 'nodes.announcer', 'announcer'),
   setting('control-plane', 'kubernetes.network.links', 'links'),
   setting('control-plane', 'kubernetes.network.returnPath', 'returnPath'),

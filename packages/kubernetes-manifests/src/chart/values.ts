@@ -74,6 +74,14 @@ const addresses = {
       'In place of fabricInterface: an address in the network of that interface, such as its router, where nodes name their\n' +
         'interfaces differently.',
     ),
+  fabricCidrs: z
+    .array(cidr)
+    .max(64)
+    .default([])
+    .describe(
+      "Networks of the nodes' own addresses, all of them if there are any. Needed where NodeGroups name interfaces in several\n" +
+        'networks. Empty: the first address of each node, and others in the network of one.',
+    ),
   managementCidrs: z
     .array(cidr)
     .max(64)

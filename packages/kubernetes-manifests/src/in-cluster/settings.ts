@@ -49,6 +49,8 @@ agentLink:
 network:
   # No Service may have an endpoint in these: management, storage.
   managementCidrs: []
+  # Networks of the nodes' own addresses, if they are in several: docs/operations.md, Interfaces of groups.
+  fabricCidrs: []
 nodes:
   # How the first node group announces addresses: vrrp, l2, or bgp, which needs localAs. Read at the very first start only.
   announcer: vrrp

@@ -24,12 +24,24 @@ it.each(globSync('*.in.yaml', { cwd: DIRECTORY }).sort())('%s', async (file) => 
 
 it('says of every field what becomes of it, also of unknown ones', () => {
   const [one] = convert(group('{interface: ens3, fresh: 1, "od\\nd": 2, unicastEnabled: false}')).objects
-  expect(one?.notes.map(({ field }) => field)).toEqual(['spec.interface', 'spec.fresh', 'spec.od?d'])
+  expect(one?.notes.map(({ field }) => field)).toEqual(['spec.fresh', 'spec.od?d'])
 })
 
 it('gives no shard an id that the operator uses, so that both run while Services move', () => {
   const [one] = convert(group('{blacklistRouterIDs: [9, 1]}', 'status: {routerIDs: {a/b: 7, a/c: 1}}\n')).objects
   expect(one?.object.spec).toEqual({ announcer: 'vrrp', vrrp: { excludedRouterIds: [1, 7, 9] } })
+})
+
+it.each([
+  ['{interface: ens3}', { interface: 'ens3' }, []],
+  ["{interfaceFromIP: '2001:db8::01'}", { reaches: '2001:db8::1' }, ['spec.interfaceFromIP']],
+  ['{interface: ens3, interfaceFromIP: 10.0.0.1}', { reaches: '10.0.0.1' }, ['spec.interfaceFromIP', 'spec.interface']],
+  ['{interface: ens3, interfaceFromIP: router}', { interface: 'ens3' }, ['spec.interfaceFromIP']],
+  ['{interface: "a b"}', undefined, ['spec.interface']],
+])('keeps the interface of %s', (spec, fabric, noted) => {
+  const [one] = convert(group(spec)).objects
+  expect(one?.object.spec).toEqual({ announcer: 'vrrp', ...(fabric && { fabric }) })
+  expect(one?.notes.map(({ field }) => field)).toEqual(noted)
 })
 
 it('keeps the labels that select nodes', () => {

@@ -1,3 +1,4 @@
+import { type FabricChoice, fabricChoice } from '@spout/model'
 import { poolsOfAddresses } from '../address-pools.ts'
 import { attach, type Conversion, type Converted, madeOf } from '../convert.ts'
 import { BadManifests, type Manifest, shown } from '../manifest.ts'
@@ -18,9 +19,6 @@ const POOL = 'openshift-external-ips'
 
 /** What is lost of a field, or what it means here. */
 const FIELDS: Readonly<Record<string, string>> = {
-  interface: 'is a setting of the agents: fabric.interface (fabricInterface of the chart)',
-  interfaceFromIP:
-    'is a setting of the agents: fabric.reaches (fabricReaches of the chart), for an address in the network of the interface itself',
   passwordAuth: 'no equivalent: VRRPv3 has no passwords, and adverts are taken from the nodes of the group alone',
   unicastEnabled: 'always so: adverts go from node to node',
   image: 'no equivalent: one image has all programs',
@@ -61,12 +59,14 @@ function refuseTwins(groups: readonly Manifest[]): void {
 }
 
 function groupOf(manifest: Manifest): Converted {
-  const { blacklistRouterIDs, verbatimConfig, nodeSelector, ...spec } = parsed(
-    manifest,
-    'spec',
-    keepalivedGroupSpec,
-    manifest.spec,
-  )
+  const {
+    blacklistRouterIDs,
+    verbatimConfig,
+    nodeSelector,
+    interface: name,
+    interfaceFromIP,
+    ...spec
+  } = parsed(manifest, 'spec', keepalivedGroupSpec, manifest.spec)
   const { routerIDs } = parsed(manifest, 'status', keepalivedGroupStatus, manifest.status)
   const notes: Note[] = []
   const note = (field: string, text: string) => notes.push(noteOf({ manifest }, field, text))
@@ -86,11 +86,37 @@ function groupOf(manifest: Manifest): Converted {
       'spec.nodeSelector',
       'chooses among the nodes that have an agent. A node that two groups select stays where it is',
     )
+  const fabric = fabricOf(name, interfaceFromIP, note)
   const settings = {
     ...(excluded.length === 0 ? {} : { vrrp: { excludedRouterIds: excluded } }),
     ...(isUnset(nodeSelector) ? {} : { nodeSelector: { matchLabels: nodeSelector } }),
+    ...(fabric === null ? {} : { fabric }),
   }
   return madeOf('NodeGroup', manifest.name, { announcer: 'vrrp', ...settings }, [{ manifest }], notes)
+}
+
+/** The operator's own choice: the address counts before the name. */
+function fabricOf(
+  name: string | null | undefined,
+  address: string | null | undefined,
+  note: (field: string, text: string) => void,
+): FabricChoice | null {
+  const byAddress = isUnset(address) ? null : (fabricChoice.safeParse({ reaches: address }).data ?? null)
+  if (!isUnset(address))
+    note(
+      'spec.interfaceFromIP',
+      byAddress === null
+        ? `${shown(address)}: is not an address that a node can reach: left out`
+        : 'must be in the network of the interface itself, not behind a router',
+    )
+  if (isUnset(name)) return byAddress
+  if (byAddress !== null) {
+    note('spec.interface', `${shown(name)}: left out, as interfaceFromIP counts`)
+    return byAddress
+  }
+  const byName = fabricChoice.safeParse({ interface: name }).data ?? null
+  if (byName === null) note('spec.interface', `${shown(name)}: is not the name of a network interface: left out`)
+  return byName
 }
 
 function poolsOf(manifest: Manifest): { readonly objects: readonly Converted[]; readonly notes: readonly Note[] } {

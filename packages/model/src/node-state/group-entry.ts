@@ -1,4 +1,5 @@
 import type { AnnouncerParts } from '../announcers/registry.ts'
+import type { FabricChoice } from '../nodes/fabric-choice.ts'
 import { GROUP_KEY } from './entry-keys.ts'
 import { NODE_STATE_VERSION } from './version.ts'
 
@@ -11,11 +12,19 @@ export interface GroupEntry extends AnnouncerParts {
   readonly version: typeof NODE_STATE_VERSION
   readonly key: 'group'
   readonly flows: FlowSettings | null
+  /** The interface that the group names. Absent: as the agent's own settings say. */
+  readonly fabric?: FabricChoice
   /** What happens to the proxies' connections after a planned move. Absent: there was no recent move. */
   readonly secondChance?: SecondChance
   /** Silent nodes of the group. This node probes them on the fabric and reports `sights`. Absent: none. */
   readonly watch?: readonly WatchedNode[]
 }
+
+/**
+ * Feature of a node that works on the fabric interface that its group names. A node without it has no such interface,
+ * or its agent is older.
+ */
+export const FABRIC_OF_GROUP = 'fabric-of-group'
 
 /** Every announcer is switched off. */
 export const NO_GROUP_PART: GroupEntry = {

@@ -3,6 +3,7 @@ import { groupSettingsShape } from '../announcers/group-settings.ts'
 import { ANNOUNCER_NAMES } from '../announcers/registry.ts'
 import { MOST_SHARDS } from '../announcers/vrrp.ts'
 import { metaShape, timestamp, uuid } from '../scalars/scalars.ts'
+import { fabricChoice } from './fabric-choice.ts'
 
 /** How long a drained node keeps serving its proxies' connections. 0: they end with the move. */
 const secondChanceSeconds = z.number().int().min(0).max(3600)
@@ -22,6 +23,8 @@ export const nodeGroup = z.strictObject({
   announcer: z.enum(ANNOUNCER_NAMES),
   /** The settings of each announcer, in a field with the announcer's name. */
   ...groupSettingsShape,
+  /** The nodes' interface towards clients. Absent: as their agents' settings say. */
+  fabric: fabricChoice.optional(),
   secondChanceSeconds: secondChanceSeconds.default(DEFAULT_SECOND_CHANCE_S),
   /**
    * The most recently requested planned moves. They run one after the other until one fails or times out. The new

@@ -15,6 +15,10 @@ export interface GroupNode extends Pick<Node, 'id' | 'name' | 'scheduling' | 'sc
   readonly canTakeOver?: boolean
   /** Whether its proxies have had no client left since its last drain. Absent: unknown. */
   readonly departed?: boolean
+  /**
+   * Whether it said that it does not work on the fabric interface that the group names (`FABRIC_OF_GROUP`). Absent: no.
+   */
+  readonly lacksFabric?: boolean
   /** When it was last told to hand over a shard and stay in service (`NodeGroup.rebalance`). Absent: never. */
   readonly movedSince?: string | null
   /** The shards that it was told to hand over then. Absent: none. */

@@ -9,6 +9,8 @@ export interface CarryingGroup {
   readonly id: string
   readonly name: string
   readonly announcing: GroupAnnouncing
+  /** Whether it names the interface that its nodes announce on (`NodeGroup.fabric`). */
+  readonly namesFabric: boolean
 }
 
 /** The terms of the group's announcements and, if it has shards, their number. */
@@ -23,7 +25,12 @@ export const carryingGroup = (
   id: string,
   group: NodeGroup | null,
   advertisements: readonly BgpAdvertisementIntent[],
-): CarryingGroup => ({ id, name: group?.name ?? DEFAULT_GROUP_NAME, announcing: announcingOf(group, advertisements) })
+): CarryingGroup => ({
+  id,
+  name: group?.name ?? DEFAULT_GROUP_NAME,
+  announcing: announcingOf(group, advertisements),
+  namesFabric: group?.fabric !== undefined,
+})
 
 function announcingOf(group: NodeGroup | null, advertisements: readonly BgpAdvertisementIntent[]): GroupAnnouncing {
   const terms = announceTerms(group, advertisements)

@@ -51,6 +51,33 @@ describe('planGroup', () => {
     expect(plan({ group: group({ announcer: 'l2' }), nodes: [node(1)] }).entries.size).toBe(0)
   })
 
+  it('names the fabric interface to every node, also of an l2 group', () => {
+    const fabric = { interface: 'edge0' }
+    for (const announcer of ['l2', 'vrrp']) {
+      const { entries } = plan({ group: group({ announcer, fabric }), nodes: [node(1), node(2)] })
+      expect([...entries.values()].map((entry) => entry.fabric)).toEqual([fabric, fabric])
+    }
+  })
+
+  it('leaves out a node without the fabric interface, with the reason, and gives its address to no other', () => {
+    const named = group({ name: 'edge', fabric: { reaches: '192.0.2.254' } })
+    const { entries, problems } = plan({ group: named, nodes: [node(1), node(2, { lacksFabric: true })] })
+    expect(entries.get(id(0xa01))?.vrrp?.peers).toEqual([])
+    expect(entries.get(id(0xa02))).toMatchObject({ vrrp: null, fabric: { reaches: '192.0.2.254' } })
+    expect([...problems]).toEqual([
+      [
+        id(0xa02),
+        [
+          {
+            code: 'FabricMissing',
+            message:
+              'It has not taken the fabric interface of group `edge`, in the network of 192.0.2.254: it carries nothing.',
+          },
+        ],
+      ],
+    ])
+  })
+
   it("lists the addresses of all other nodes, silent ones too, and not the node's own", () => {
     const { entries } = plan({ nodes: [node(1), node(2, { connection: 'lost' }), node(3, { connection: 'never' })] })
     expect(entries.get(id(0xa01))?.vrrp).toMatchObject({ source: '192.0.2.1', peers: ['192.0.2.2', '192.0.2.3'] })

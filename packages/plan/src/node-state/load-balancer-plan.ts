@@ -20,6 +20,8 @@ export interface LoadBalancerPlanInput {
   /** The network of `loadBalancer.networkId`. Null: that is null, or the network was deleted. */
   readonly network: Network | null
   readonly group: { readonly name: string; readonly nodes: readonly PlannedNode[] }
+  /** `CarryingGroup.namesFabric`. Absent: false. */
+  readonly namesFabric?: boolean
   readonly announcing: Announcing
   readonly previous: Placement | null
   /**

@@ -13,6 +13,11 @@ const needsOf = (one: Listener, pools: LoadBalancer['pools'] = []) =>
 const http = (fields: Partial<Listener> = {}) => listener(4, 80, { protocol: 'http', ...fields })
 
 describe('neededFeatures', () => {
+  it('asks for the fabric interface that the group names, even without listeners', () => {
+    const needs = neededFeatures({ listeners: [], pools: [] }, 'snat', { namesFabric: true })
+    expect(needs).toEqual(['fabric-of-group'])
+  })
+
   it('lists the protocols of listeners, and PROXY protocol of pools in use', () => {
     const pools = [pool(1, [], { protocol: 'tcp-proxy-v2' }), pool(2, [], { protocol: 'tcp-proxy-v1' })]
     const listeners = [

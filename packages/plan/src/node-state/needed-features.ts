@@ -1,4 +1,5 @@
 import {
+  FABRIC_OF_GROUP,
   type FeaturedListener,
   type FeaturedPool,
   featuresOfListener,
@@ -15,17 +16,23 @@ import type { LoadBalancerPlanInput } from './load-balancer-plan.ts'
 import { poolOptions } from './node-pool.ts'
 
 /**
- * Names of the features that drivers must offer for this load balancer, sorted.
+ * Names of the features that a node must offer for this load balancer, sorted.
  * @param returnPath of its network; null: it has none
- * @param ofClass the settings of its class
+ * @param around the settings of its class and its group
  */
 export function neededFeatures(
   loadBalancer: Pick<LoadBalancer, 'listeners' | 'pools'>,
   returnPath: Network['returnPath'] | null,
-  { dedicatedProxy, requestSizes }: Pick<LoadBalancerPlanInput, 'dedicatedProxy' | 'requestSizes'> = {},
+  {
+    dedicatedProxy,
+    requestSizes,
+    namesFabric = false,
+  }: Pick<LoadBalancerPlanInput, 'dedicatedProxy' | 'requestSizes' | 'namesFabric'> = {},
 ): readonly string[] {
   const { listeners, pools } = loadBalancer
   const needs = new Set<string>()
+  // Any other node would announce on another interface.
+  if (namesFabric) needs.add(FABRIC_OF_GROUP)
   // Every node can forward with address translation. Older ones may not be able to forward without it.
   if (returnPath === 'dsr' && listeners.length > 0) needs.add('dsr')
   // An older node would translate to the members of others too, or refuse the network's segment.

@@ -1,11 +1,18 @@
 import { type NodeGroupSpec, renamedSettings, settingsOfSpec } from '@spout/custom-resources'
-import { DEFAULT_ANNOUNCER, DEFAULT_SECOND_CHANCE_S, hasShards } from '@spout/model'
+import { DEFAULT_ANNOUNCER, DEFAULT_SECOND_CHANCE_S, fabricChoice, hasShards } from '@spout/model'
 import type { NodeSelection, NodeSelections } from '../nodes/node-selections.ts'
 import type { ApiObject, NativeObjects } from '../spout/native-objects.ts'
 import type { DocumentKind } from './document-handler.ts'
 import type { Brought, ConditionState } from './handler.ts'
 
 type Group = ApiObject & { readonly vrrp: { readonly routerIds: readonly number[] } }
+/** A node of the group, as the native API shows it. */
+type Member = ApiObject & {
+  readonly status: {
+    readonly connection: string
+    readonly problems: readonly { readonly code: string; readonly message: string }[]
+  }
+}
 type Settings = Readonly<Record<string, unknown>>
 
 /** @param selections what the groups' selectors do; null: nobody follows the nodes of the cluster */
@@ -16,10 +23,17 @@ export const nodeGroupKind = (api: NativeObjects, selections: NodeSelections | n
   fieldNames: renamedSettings,
   wanted: async (spec) => wantedGroup(spec),
   settled: settledGroup,
-  facts: async (document, { nodeSelector }) => ({
-    fields: await fieldsOf(document as Group, api),
-    conditions: nodeSelector === undefined ? [] : conditionsOf(document.name, selections),
-  }),
+  facts: async (document, { nodeSelector, fabric }) => {
+    const all = (await api.list('/nodes')) as readonly unknown[] as readonly Member[]
+    const nodes = all.filter(({ nodeGroupId }) => nodeGroupId === document.id)
+    return {
+      fields: fieldsOf(document as Group, nodes),
+      conditions: [
+        ...(nodeSelector === undefined ? [] : conditionsOf(document.name, selections)),
+        ...(fabric === undefined ? [] : [fabricFound(nodes)]),
+      ],
+    }
+  },
 })
 
 /** The selector is not among the settings: only the cluster knows its labels. */
@@ -32,10 +46,14 @@ function wantedGroup({ announcer = DEFAULT_ANNOUNCER, ...spec }: NodeGroupSpec):
     announcer,
     ...settings,
     vrrp: areNamed ? { ...others, routerIds } : others,
+    fabric: fabricOf(spec.fabric),
     secondChanceSeconds: spec.secondChanceSeconds ?? DEFAULT_SECOND_CHANCE_S,
     rebalanceAfterSeconds: spec.rebalanceAfterSeconds ?? 0,
   }
 }
+
+/** As the API shows it. It refuses an address that is none. */
+const fabricOf = (fabric: NodeGroupSpec['fabric']): unknown => fabricChoice.safeParse(fabric).data ?? fabric ?? null
 
 /**
  * Ignores router ids that the control plane assigned because the spec names none. Null for `rebalanceAfterSeconds`
@@ -44,13 +62,28 @@ function wantedGroup({ announcer = DEFAULT_ANNOUNCER, ...spec }: NodeGroupSpec):
 function settledGroup(document: ApiObject, wanted: Settings): Settings {
   const vrrp = { ...(document as Group).vrrp } as Record<string, unknown>
   if (!Object.hasOwn(wanted['vrrp'] as object, 'routerIds')) delete vrrp['routerIds']
-  return { ...document, vrrp, rebalanceAfterSeconds: document['rebalanceAfterSeconds'] ?? 0 }
+  return {
+    ...document,
+    vrrp,
+    fabric: document['fabric'] ?? null,
+    rebalanceAfterSeconds: document['rebalanceAfterSeconds'] ?? 0,
+  }
 }
 
-async function fieldsOf({ id, vrrp }: Group, api: NativeObjects): Promise<Brought['fields']> {
-  const nodes = (await api.list('/nodes')).filter(({ nodeGroupId }) => nodeGroupId === id)
-  const connected = nodes.filter(({ status }) => (status as { connection: string }).connection === 'connected').length
+function fieldsOf({ vrrp }: Group, nodes: readonly Member[]): Brought['fields'] {
+  const connected = nodes.filter(({ status }) => status.connection === 'connected').length
   return { nodes: { total: nodes.length, connected }, routerIds: vrrp.routerIds }
+}
+
+/** Whether the group's nodes have the interface that it names. The last reason is the agent's own. */
+export function fabricFound(nodes: readonly Member[]): ConditionState {
+  const lacking = nodes.flatMap(({ name, status: { problems } }) => {
+    const why = problems.findLast(({ code }) => code === 'FabricMissing')
+    return why === undefined ? [] : [`${name}: ${why.message}`]
+  })
+  return lacking.length === 0
+    ? { type: 'FabricFound', status: 'True', reason: 'Found', message: 'No node lacks the interface.' }
+    : { type: 'FabricFound', status: 'False', reason: 'FabricMissing', message: lacking.join('; ') }
 }
 
 export function conditionsOf(group: string, selections: NodeSelections | null): readonly ConditionState[] {
