@@ -1,5 +1,6 @@
 import { documented, LONGEST_BUILD_MS, recordFault, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addEdge, EDGE, presentAt } from '../second-fabric.ts'
 import { type InClusterLab, startInClusterLab } from './in-cluster-lab.ts'
 import { askPolitely } from './polite-client.ts'
 import { startWorkload } from './workloads.ts'
@@ -9,12 +10,14 @@ import { startWorkload } from './workloads.ts'
 
 const EXCLUDE = 'node.kubernetes.io/exclude-from-external-load-balancers'
 const [PODS, MOVING] = ['worker1', 'worker2'] as const
+/** The interface of the nodes' own addresses. */
+const OWN = 'data0'
 
 let lab: InClusterLab
 beforeAll(async () => {
   lab = await startInClusterLab()
   await lab.shell(
-    "sed 's#image: spout:#image: registry.example.net/spout:#; s#returnSeconds: 30#returnSeconds: 2#; s#returnPath: snat#returnPath: node#' deploy/kubernetes/spout.yaml > groups.yaml && kubectl apply --filename groups.yaml",
+    "sed 's#image: spout:#image: registry.example.net/spout:#; s#returnSeconds: 30#returnSeconds: 2#; s#returnPath: snat#returnPath: node#; s#fabricCidrs: \\[\\]#fabricCidrs: [198.51.100.0/24, 192.0.2.0/24]#' deploy/kubernetes/spout.yaml > groups.yaml && kubectl apply --filename groups.yaml",
   )
   await lab.allReady()
   await startWorkload(lab, { name: 'web', replicas: 2, node: PODS })
@@ -32,6 +35,9 @@ interface NodeGroup {
     readonly conditions?: readonly { readonly type: string; readonly reason: string; readonly message: string }[]
   }
 }
+/** The group of the page, with another name and interface. */
+const outside = () =>
+  `${documented('kubernetes-in-cluster.md', 'kind: NodeGroup').replaceAll('edge', 'outside').trimEnd()}\n  fabric:\n    interface: ${EDGE.interface}\n`
 const group = (name: string) => lab.cluster.api.get<NodeGroup>(`/apis/spout.dev/v1alpha1/nodegroups/${name}`)
 /** Waits until the group's selector has this effect. */
 const selects = (name: string, reason: string, words: string) =>
@@ -76,6 +82,35 @@ describe('a label', () => {
     recordFault({
       fault: 'in-cluster: a label moves the node that has the address into another group, and back',
       outcome: 'its addresses move in a planned way first; it takes part in each group',
+      figure: `${failed.length} of ${count} requests failed, the longest took ${longestMs} ms`,
+    })
+  }, 300_000)
+
+  it('moves it to a group that announces on another interface and back, and no request fails', async () => {
+    await addEdge(lab.lab, [MOVING])
+    await lab.apply(outside())
+    const address = await lab.answering('web')
+    await ownedBy(MOVING)
+    const asking = askPolitely(lab.client, address)
+    await asking.goesOn(20)
+    await label('example.org/pool=outside')
+    await selects('outside', 'Selected', `It selects ${MOVING}.`)
+    await waitFor(async () => (await presentAt(lab.lab, MOVING, EDGE.interface)).rules > 0, {
+      what: `the agent to work on ${EDGE.interface}`,
+    })
+    const { addresses, rules } = await presentAt(lab.lab, MOVING, OWN)
+    expect([addresses.includes(address), rules]).toEqual([false, 0])
+    await asking.goesOn(100)
+    await label('example.org/pool-')
+    await selects('outside', 'Selected', 'It selects no node.')
+    await ownedBy(MOVING)
+    expect((await presentAt(lab.lab, MOVING, OWN)).addresses).toContain(address)
+    await asking.goesOn(100)
+    const { failed, count, longestMs } = await asking.stop()
+    expect(failed).toEqual([])
+    recordFault({
+      fault: 'in-cluster: a label moves the node that has the address into a group with another interface, and back',
+      outcome: 'its addresses move in a planned way first; nothing is left on the interface that it leaves',
       figure: `${failed.length} of ${count} requests failed, the longest took ${longestMs} ms`,
     })
   }, 300_000)

@@ -101,8 +101,8 @@ export class FabricGate {
    * After a move the control plane knows the node by its address on the former interface until it hears of the new one.
    * With that address the node would hear none of its neighbours, and take over what they have.
    */
-  async #misplaced({ fabric, vrrp }: GroupEntry): Promise<string | null> {
-    if (fabric === undefined || vrrp === null || this.#fabric === null) return null
+  async #misplaced({ vrrp }: GroupEntry): Promise<string | null> {
+    if (vrrp === null || this.#fabric === null) return null
     const other = await this.#fabric.elsewhere(vrrp.source)
     return other === null ? null : `its neighbours know it by ${vrrp.source}, which is on ${other}`
   }
