@@ -39,8 +39,8 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
     expect(former.rules).toBe(0)
     expect((await presentAt(system.lab, 'node1', EDGE.interface)).rules).toBeGreaterThan(0)
     expect(await tables()).not.toContain('"fab0"')
-    const { stdout } = await system.lab.run('client', ['curl', '-sS', '-m', '10', `http://${vipOf(shop)}/`])
-    expect(stdout).toContain('tenant-b-member')
+    const { stdout, stderr } = await system.lab.run('client', ['curl', '-sS', '-m', '20', `http://${vipOf(shop)}/`])
+    expect([stderr, stdout]).toEqual(['', expect.stringContaining('tenant-b-member')])
   })
 
   it('goes back, even if the interface that it leaves is gone', async () => {

@@ -27,10 +27,13 @@ export async function addEdge(lab: Lab, nodes: readonly string[]): Promise<void>
   }
 }
 
-/** Lines of `ip`: packets from addresses of the network leave by the interface. */
+/**
+ * Lines of `ip`: packets from addresses of the network leave by the interface. The rule comes after the agent's, the last
+ * of which has the preference 100: before them it would catch the router's ARP requests.
+ */
 const answering = (dev: string): readonly string[] => [
   `route add default via ${EDGE.gateway} dev ${dev} table 77`,
-  `rule add from ${EDGE.cidr} lookup 77`,
+  `rule add preference 1000 from ${EDGE.cidr} lookup 77`,
 ]
 
 /** A pool of addresses in it. @returns its id */

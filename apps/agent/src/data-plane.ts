@@ -117,7 +117,13 @@ export async function openDataPlane(
   await makeRunDirectories(config)
   await refuseKnownBad(config.haproxy.executable)
   const helper = await NativeHelper.start({ path: config.helper.path, log })
-  const fabric = await composeFabric(config, await readFabricRecord(fabricFile(config)))
+  const record = await readFabricRecord(fabricFile(config), (err) =>
+    log.error(
+      { event: 'fabric-file-damaged', err },
+      'what an earlier agent announced on another interface stays there',
+    ),
+  )
+  const fabric = await composeFabric(config, record)
   const machine: Machine = { config: describeMachine(config, fabric), helper, clock, log }
   const domains = new DomainSet(machine)
   const proxies = await openProxies(config, machine, figures)

@@ -19,14 +19,23 @@ export interface FabricRecord {
   readonly group: FabricChoice | null
 }
 
-/** @throws Error if the file was damaged: where the node announces is not known then */
-export async function readFabricRecord(file: string): Promise<FabricRecord> {
+const NOTHING: FabricRecord = { interface: null, group: null }
+
+/**
+ * A file that was damaged counts as none: the control plane names the group's interface again, and a node works on.
+ * @param onDamaged called with why it cannot be read
+ */
+export async function readFabricRecord(
+  file: string,
+  onDamaged: (error: unknown) => void = () => {},
+): Promise<FabricRecord> {
   const bytes = await readFileOrNull(file)
-  if (bytes === null) return { interface: null, group: null }
+  if (bytes === null) return NOTHING
   try {
     return fabricRecord.parse(JSON.parse(bytes.toString('utf8')))
   } catch (error) {
-    throw new Error(`${file} is damaged: withdraw what this node announces, and remove the file`, { cause: error })
+    onDamaged(error)
+    return NOTHING
   }
 }
 

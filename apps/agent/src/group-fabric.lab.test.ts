@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { NamedFabric } from '@spout/agent'
 import { FABRIC, Lab, type PlaceName } from '@spout/testkit'
@@ -68,6 +69,17 @@ it('is judged against the one that the agent works on, and remembered for the ne
   expect(await readFabricRecord(file)).toEqual({ interface: 'fab0', group: { interface: 'mgmt0' } })
   expect(await said(null)).toBe('here')
   expect(await readFabricRecord(file)).toEqual({ interface: 'fab0', group: null })
+})
+
+it('is composed by the address if the file of the last agent is damaged, and written anew', async () => {
+  await changeFabricRecord(file, { interface: 'mgmt0' })
+  await writeFile(file, '{"interface": 7')
+  const damaged: unknown[] = []
+  const record = await readFabricRecord(file, (error) => damaged.push(error))
+  expect([record, damaged.length]).toEqual([NO_RECORD, 1])
+  expect(await composeFabric(settings(), record)).toMatchObject({ interface: 'fab0' })
+  await changeFabricRecord(file, { interface: 'fab0' })
+  expect(await readFabricRecord(file)).toEqual({ ...NO_RECORD, interface: 'fab0' })
 })
 
 it('knows which of its addresses are on another interface', async () => {

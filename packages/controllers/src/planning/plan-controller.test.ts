@@ -105,6 +105,25 @@ test("a lost node's load balancers move, and do not move back when it returns", 
   await plane.stop()
 })
 
+test('a node without the fabric interface of its group announces nothing, and takes part once it has it', async () => {
+  const plane = await ControlPlane.start(new MemoryStore())
+  const fabric = { interface: 'edge0' }
+  await plane.put(['nodeGroup', nodeGroup(1, 'edge', { fabric })], ['network', network(1)])
+  await plane.put(['node', node(1)], ['node', node(2)])
+  const [without, withIt] = [['l4.tcp'], ['fabric-of-group', 'l4.tcp']]
+  await plane.report(N1, { features: withIt })
+  await plane.report(N2, { features: without })
+  const lacking = () => [N1, N2].filter((id) => plane.status.node(id).problems[0]?.code === 'FabricMissing')
+  for (const number of [1, 2]) await plane.put(['loadBalancer', loadBalancer(number)])
+  expect([ownerOf(plane, 1), ownerOf(plane, 2), ...lacking()]).toEqual([N1, N1, N2])
+  expect(plane.entry(N2, 'group')).toMatchObject({ fabric, vrrp: null, bgp: null })
+  await plane.report(N2, { features: withIt })
+  expect(lacking()).toEqual([])
+  await plane.report(N1, { features: without })
+  expect([ownerOf(plane, 1), ownerOf(plane, 2), ...lacking()]).toEqual([N2, N2, N1])
+  await plane.stop()
+})
+
 test('with no node left the owner stays, and the first to return takes over once it does not see the owner', async () => {
   const plane = await clusterOfTwo()
   await plane.put(['loadBalancer', loadBalancer(1)])

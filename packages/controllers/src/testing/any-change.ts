@@ -57,6 +57,7 @@ export const anyChange: fc.Arbitrary<Change> = fc.oneof(
       announcer: fc.constantFrom('l2', 'vrrp', 'bgp'),
       shards: fc.constantFrom(...SHARDS),
       policy: fc.constantFrom('always', 'healthy'),
+      fabric: fc.option(fc.constant({ interface: 'edge0' }), { nil: undefined }),
     }),
   },
   fc.record({

@@ -1,5 +1,6 @@
 import {
   endsTls,
+  FABRIC_OF_GROUP,
   type GroupBgp,
   isProxied,
   type Kind,
@@ -30,7 +31,7 @@ export const NODES = [1, 2, 3] as const
 export const GROUPS = [1, 2] as const
 type GroupNumber = (typeof GROUPS)[number]
 const GROUP_NAMES = { 1: 'default', 2: 'edge' }
-export const EVERYTHING = [...FEATURES, 'dsr', 'l4.member-nodes']
+export const EVERYTHING = [...FEATURES, 'dsr', FABRIC_OF_GROUP, 'l4.member-nodes']
 export const SHARDS = [1, 2, 3] as const
 export const SECURITY_GROUPS = [1] as const
 
@@ -71,6 +72,7 @@ export type Change =
       readonly announcer: NodeGroup['announcer']
       readonly shards: number
       readonly policy: GroupBgp['policy']
+      readonly fabric?: NodeGroup['fabric']
     }
   | { readonly do: 'put advertisement'; readonly number: number; readonly addressPools: readonly number[] | null }
   | { readonly do: 'delete advertisement'; readonly number: number }
@@ -260,10 +262,10 @@ export class ChangingCluster {
 
 function group(
   number: GroupNumber,
-  { announcer = 'l2', shards = 2, policy = 'always' }: Partial<ChangeTo<'put group'>> = {},
+  { announcer = 'l2', shards = 2, policy = 'always', fabric }: Partial<ChangeTo<'put group'>> = {},
 ): NodeGroup {
   const bgp = { localAs: 64_500, policy, drainSeconds: 0 }
-  return vrrpGroup(number, shards, { name: GROUP_NAMES[number], announcer, bgp })
+  return vrrpGroup(number, shards, { name: GROUP_NAMES[number], announcer, bgp, ...(fabric && { fabric }) })
 }
 
 const shard = (number: number, masterOf: readonly number[]): ShardReport => ({
