@@ -3,6 +3,7 @@ import path from 'node:path'
 import {
   bundled,
   callApi,
+  createPublicPool,
   documented,
   documentedYaml,
   joiningSettings,
@@ -17,6 +18,7 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { spoutShell } from '../spout-shell.ts'
 import { connectAgainAndAgain } from './new-connections.ts'
 
 // Three masters with real API servers, which share one etcd. Agents alone balance their address: there is no control
@@ -135,6 +137,7 @@ it('is as its page shows', async () => {
     const { said, shown } = await page.type(beginning)
     expect(said.trim()).toBe(shown)
   }
+  page.leaveOut('spout ', 'there is no control plane yet')
   expect(page.left).toEqual([])
 })
 
@@ -159,25 +162,33 @@ it('works on while each master dies in turn', async () => {
   })
 })
 
-it('keeps established connections while all agents are killed and started at once', async () => {
-  const watch = await lab.start('client', 'watch', [
+/** A watch of the client, with one connection. `shows` makes an object and waits until the watch has shown it. */
+async function openWatch(name: string): Promise<{ shows(name: string): Promise<void>; goesOn(): boolean }> {
+  const watch = await lab.start('client', name, [
     ...masters.kubectl,
     ...['get', 'configmaps', '--watch', '--namespace=default', '--output=name'],
   ])
   const seen = () => readFileSync(watch.logFile, 'utf8')
-  const make = async (name: string) => {
-    await kubectl('client', 'create', 'configmap', name)
-    await waitFor(() => seen().includes(`configmap/${name}\n`), { what: `the watch to show ${name}` })
+  return {
+    shows: async (made) => {
+      await kubectl('client', 'create', 'configmap', made)
+      await waitFor(() => seen().includes(`configmap/${made}\n`), { what: `the watch to show ${made}` })
+    },
+    // It would have ended with its connection.
+    goesOn: () => lab.process(name) !== null,
   }
-  await make('before')
+}
+
+it('keeps established connections while all agents are killed and started at once', async () => {
+  const watch = await openWatch('watch')
+  await watch.shows('before')
   const clients = await connectAgainAndAgain(masters, 'client')
   await Promise.all(masters.names.map((name) => masters.killAgent(name)))
-  await make('without-agents')
+  await watch.shows('without-agents')
   await Promise.all(masters.names.map((name) => masters.startAgent(name)))
-  await make('after')
+  await watch.shows('after')
   const { longestMs, failed, asked } = await clients.stop()
-  // It would have ended with its connection.
-  expect(lab.process('watch')).not.toBeNull()
+  expect(watch.goesOn()).toBe(true)
   expect(failed).toBe(0)
   recordFault({
     fault: 'API server: all agents of its masters killed at once',
@@ -186,26 +197,114 @@ it('keeps established connections while all agents are killed and started at onc
   })
 })
 
-it('is carried on while its agents join a control plane that came later', async () => {
+interface Shown {
+  readonly localName?: string
+  readonly vips: readonly { readonly address: string }[]
+  readonly status: {
+    readonly provisioning: string
+    readonly message: string
+    readonly ownerNodeId: string
+    readonly serving: { readonly state: string; readonly membersUp: number }
+    readonly nodes: readonly { readonly nodeId: string; readonly nodeName: string }[]
+    readonly stats: Readonly<Record<string, { readonly totalConnections: number }>>
+  }
+}
+
+interface Explained {
+  readonly loadBalancer: { readonly id: string }
+  readonly decision: { readonly code: string }
+}
+
+/** The load balancers that the control plane shows, once those of the masters' own settings are active. */
+const adopted = ({ endpoint, admin }: SystemAccess): Promise<Shown> =>
+  waitFor(
+    async () => {
+      const { items } = await callApi<{ items: Shown[] }>(endpoint, admin.token, 'GET', '/load-balancers')
+      const [only] = items.filter(({ localName }) => localName === 'api-server')
+      const { provisioning = '', serving, stats = {} } = only?.status ?? {}
+      const isCounted = Object.values(stats).some(({ totalConnections }) => totalConnections > 0)
+      return provisioning === 'active' && serving?.membersUp === 3 && isCounted && only
+    },
+    {
+      what: 'the control plane to show the address of the API servers with three members that are up, and connections',
+    },
+  )
+
+it('is adopted without a gap by a control plane that came later, and works on without it', async () => {
   const owner = await holder()
+  const watch = await openWatch('watch-of-adoption')
   const access = await startControlPlane(lab)
+  // Its first address is that of the API servers.
+  const { id: poolId } = await createPublicPool(access)
   const clients = await connectAgainAndAgain(masters, 'client')
-  for (const name of masters.names) {
-    const settings = await joiningSettings(lab, access, name)
+  const joining = new Map<string, readonly string[]>()
+  const restart = async (name: (typeof masters.names)[number]) => {
     await masters.killAgent(name)
-    await masters.startAgent(name, settings)
+    await masters.startAgent(name, joining.get(name))
+  }
+  for (const name of masters.names) {
+    joining.set(name, await joiningSettings(lab, access, name))
+    await restart(name)
   }
   await nodesInSync(access, masters.names.length)
   await waitFor(async () => isElected(await shardsOf(access)), {
     what: 'the shards of their group to have a master and backups, in the same keepalived as the address',
     timeoutMs: 60_000,
   })
+  await watch.shows('adopted')
+  await showsAsItsPage(access)
+  const { status, vips } = await adopted(access)
+  expect(status.nodes.find(({ nodeId }) => nodeId === status.ownerNodeId)?.nodeName).toBe(owner)
+  expect(vips.map(({ address }) => address)).toEqual([ADDRESS])
+  await explainsIt(access, owner)
+  await givesItToNobody(access, poolId)
+
+  await lab.stop(lab.process('control-plane')!, 'SIGKILL')
+  await watch.shows('without-control-plane')
+  await restart(owner)
+  await watch.shows('restarted-without-control-plane')
   const { longestMs, failed, asked } = await clients.stop()
   expect(failed).toBe(0)
+  expect(watch.goesOn()).toBe(true)
   expect(await holder()).toBe(owner)
   recordFault({
-    fault: 'API server: agents of its masters join a control plane that came later',
-    outcome: 'the address stays where it is',
+    fault: 'API server: a control plane that came later adopts its address, and is killed',
+    outcome: 'the address stays where it is, an established watch goes on',
     figure: `0 of ${asked} new connections failed, longest gap ${longestMs} ms`,
   })
 })
+
+async function explainsIt({ endpoint, admin }: SystemAccess, owner: string): Promise<void> {
+  const ask = <T>(path: string): Promise<T> => callApi<T>(endpoint, admin.token, 'GET', path)
+  expect(await ask(`/vips/${ADDRESS}`)).toMatchObject({ announcer: 'vrrp', owners: [owner], state: 'announced' })
+  const { loadBalancer, decision } = await ask<Explained>(`/vips/${ADDRESS}/explain`)
+  expect(decision.code).toBe('OwnSettings')
+  expect(await ask(`/load-balancers/${loadBalancer.id}/explain`)).toMatchObject({
+    ...{ owner: { name: owner }, ownerReason: { code: 'OwnSettings' }, returnPath: 'snat' },
+    vips: [{ announcedBy: [owner] }],
+  })
+}
+
+async function showsAsItsPage(access: SystemAccess): Promise<void> {
+  await adopted(access)
+  const shell = spoutShell({ lab, access }, access.admin.token)
+  const page = new TypedPage(PAGE, shell)
+  const { said, shown } = await page.type('spout lb list')
+  expect(said.trimEnd()).toBe(shown)
+  const refused = page.take('spout lb set')
+  const { code, stderr } = await shell(refused.command)
+  expect([code, stderr.trim()]).toEqual([1, refused.printed.join('\n')])
+  for (const before of ['node ', 'kubectl ', 'ip ']) page.leaveOut(before, 'it was typed without a control plane')
+  expect(page.left).toEqual([])
+}
+
+/** A pool whose first address it is gives the next one, and refuses this one by name. */
+async function givesItToNobody({ endpoint, admin }: SystemAccess, poolId: string): Promise<void> {
+  const create = (address: string | null) =>
+    callApi<Shown>(endpoint, admin.token, 'POST', '/load-balancers', {
+      name: 'another',
+      vips: [{ from: 'pool', poolId, address }],
+    })
+  expect((await create(null)).vips[0]?.address).toBe('198.51.100.17')
+  await expect(create(ADDRESS)).rejects.toThrow(`409 `)
+}

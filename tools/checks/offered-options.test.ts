@@ -10,7 +10,7 @@ const WORDS = `${HAPROXY}/route-words.lab.test.ts`
 
 /** Options whose effect no packet or request shows. */
 const WITHOUT_EFFECT: readonly (readonly [options: RegExp, because: string])[] = [
-  [/^(createdAt|updatedAt|addressId|leftNodeId)$/, 'the control plane writes it'],
+  [/^(createdAt|updatedAt|addressId|leftNodeId|localName)$/, 'the control plane writes it'],
   [/^(addressText|monitorAddressText)$/, 'is how a client wrote an address, for that client'],
   [/^zoneId$/, 'stands for a node group and limits, as a class does'],
   [/^type cors: methods CONNECT$/, 'scripts cannot send it (Fetch standard, forbidden methods)'],

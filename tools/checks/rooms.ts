@@ -41,6 +41,7 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     'node-status',
     'withdrawals',
     'status',
+    'adoption',
     'clean-up',
     'dns',
     'domains',

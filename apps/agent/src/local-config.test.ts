@@ -61,3 +61,14 @@ it.each([
   expect(() => load(RIGHT.replace(right, wrong))).toThrow(words)
   expect(() => load(RIGHT.replace(right, wrong))).toThrow('agent.yaml:')
 })
+
+it('takes no more load balancers than a node reports', () => {
+  const named = (count: number): string =>
+    Array.from(
+      { length: count },
+      (_, at) => `    one-${at}: {address: 192.0.2.10, port: ${7000 + at}, members: [192.0.2.11]}\n`,
+    ).join('')
+  const text = (count: number): string => `${RIGHT.split('    api-server')[0]}${named(count)}`
+  expect(Object.keys(load(text(16)).local.loadBalancers)).toHaveLength(16)
+  expect(() => load(text(17))).toThrow('local.loadBalancers: has more than 16')
+})

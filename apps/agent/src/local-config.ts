@@ -1,3 +1,4 @@
+import { LOCAL_NAME, MOST_LOCAL, MOST_LOCAL_MEMBERS } from '@spout/model/local-report'
 import { cidrText, endpointIpText, ipText, port } from '@spout/model/scalars'
 import type { LocalSettings } from '@spout/plan/local'
 import { localProblems } from '@spout/plan/local-problems'
@@ -27,13 +28,11 @@ const loadBalancer = z.strictObject({
   address: endpointIpText,
   port: port.default(6443),
   /** Addresses of members, such as the masters; a node itself may be one. */
-  members: z.array(endpointIpText).min(1).max(64),
+  members: z.array(endpointIpText).min(1).max(MOST_LOCAL_MEMBERS),
   /** Default: `port`. */
   memberPort: port.optional(),
   check,
 })
-
-const NAME = /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/
 
 const shape = z.strictObject({
   /** Fabric addresses of the nodes that may have the addresses, the same list on each. The first is the first owner. */
@@ -47,9 +46,10 @@ const shape = z.strictObject({
   /** By name. */
   loadBalancers: z
     .record(z.string(), loadBalancer)
+    .refine((all) => Object.keys(all).length <= MOST_LOCAL, { message: `has more than ${MOST_LOCAL}` })
     .superRefine((all, context) => {
       for (const name of Object.keys(all))
-        if (!NAME.test(name))
+        if (!LOCAL_NAME.test(name))
           context.addIssue({ code: 'custom', path: [name], message: 'is not a name like api-server' })
     })
     .default({}),

@@ -1,4 +1,5 @@
 import {
+  Adopter,
   DnsPublisher,
   type DomainProver,
   NodeLiveness,
@@ -24,6 +25,7 @@ export interface ControlLoops {
   readonly rebalancer: Rebalancer
   readonly dns: DnsPublisher
   readonly domains: DomainProver
+  readonly adopter: Adopter
   /** Ends what runs without a start. The status still answers. */
   close(): void
 }
@@ -48,6 +50,7 @@ export function createControlLoops(
       ...{ owner: config.dns.owner, ttlSeconds: config.dns.ttlSeconds, sweepMs: config.dns.sweepSeconds * 1000 },
       ...{ zones: openDnsZones(config.dns.zones), view, status, clock, log },
     }),
+    adopter: new Adopter({ view, status, admission, project: config.admin.project, clock, log }),
     domains: createDomainProver(config.domains, { view, admission }, { clock, log }),
     close: () => {
       status.close()

@@ -75,6 +75,7 @@ export class LeaderPart {
       .add(loops.rebalancer)
       .add(loops.dns)
       .add(loops.domains)
+      .add(loops.adopter)
       .add(link)
     const { authorityConfigMap: configMap } = config.kubernetes
     if (home !== null && configMap !== '')

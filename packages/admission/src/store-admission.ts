@@ -22,12 +22,14 @@ import { type AdmissionContext, type RandomSource, systemRandom } from './claims
 import { DenyList } from './claims/deny-list.ts'
 import type { HostRule } from './claims/host-rule.ts'
 import type { Admission } from './contract/admission.ts'
+import type { LocalAdmission } from './contract/local-admission.ts'
 import type { NodeAddressAdmission } from './contract/node-address-admission.ts'
 import type { Placing } from './contract/placing.ts'
 import type { PlannedMoveAdmission } from './contract/planned-move-admission.ts'
 import type { ModelView } from './contract/view.ts'
 import { claimDomain, concludeDomainCheck, withdrawDomainClaim } from './domains/domain-claims.ts'
 import { AdmissionIndex } from './indexes/admission-index.ts'
+import { abandonLoadBalancer, adoptLoadBalancer } from './load-balancers/adopted.ts'
 import { LoadBalancers } from './load-balancers/load-balancers.ts'
 import { bindFloating, changeAddressText, releaseAddress, reserveAddress } from './load-balancers/ports.ts'
 import { changeAddressPool, createAddressPool, deleteAddressPool } from './networks/address-pools.ts'
@@ -89,7 +91,7 @@ const MOST_ANSWERS_OF_ROUND = 4
  * lock ensures: quota and network numbers are checked against the view and this process's writes under way. Addresses
  * and documents are guarded by revisions as well.
  */
-export class StoreAdmission implements Admission, NodeAddressAdmission, PlannedMoveAdmission {
+export class StoreAdmission implements Admission, LocalAdmission, NodeAddressAdmission, PlannedMoveAdmission {
   readonly #context: AdmissionContext
   #placing: Placing | null = null
   readonly #loadBalancers: LoadBalancers
@@ -139,6 +141,9 @@ export class StoreAdmission implements Admission, NodeAddressAdmission, PlannedM
   deleteLoadBalancer: Admission['deleteLoadBalancer'] = (id, options) => this.#loadBalancers.delete(id, options)
   addVip: Admission['addVip'] = (id, request) => this.#loadBalancers.addVip(id, request)
   removeVip: Admission['removeVip'] = (id, address) => this.#loadBalancers.removeVip(id, address)
+
+  adoptLoadBalancer: LocalAdmission['adoptLoadBalancer'] = (adoption) => adoptLoadBalancer(this.#context, adoption)
+  abandonLoadBalancer: LocalAdmission['abandonLoadBalancer'] = (id) => abandonLoadBalancer(this.#context, id)
 
   createNetwork: Admission['createNetwork'] = (draft) => createNetwork(this.#context, draft)
   addSubnet: Admission['addSubnet'] = (networkId, draft) => addSubnet(this.#context, networkId, draft)

@@ -90,6 +90,7 @@ export class NodeAgent implements Component {
     this.#reporter = new Reporter({
       session: options.session,
       features: () => this.#features(),
+      local: (options.local?.entries ?? []).filter((entry) => entry.kind === 'load-balancer'),
       send: options.link && ((report, signal) => linkOf(options).report(report, signal)),
       clock: options.clock,
       log,

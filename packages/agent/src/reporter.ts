@@ -7,14 +7,18 @@ import {
   RESPONSE_CLASSES,
   type ServiceStats,
 } from '@spout/model/node-report'
+import type { LoadBalancerEntry } from '@spout/model/node-state'
 import { type Clock, type Logger, pause } from '@spout/runtime'
 import { type AgentFigures, countedOf } from './figures.ts'
+import { localReports } from './local-reports.ts'
 
 export interface ReporterOptions {
   /** Random, new at each start of the agent. */
   readonly session: string
   /** What the node offers now. */
   readonly features: () => readonly string[]
+  /** The load balancers of the node's own settings. Absent: nothing is said of them. */
+  readonly local?: readonly LoadBalancerEntry[]
   /** Null: there is no control plane. */
   readonly send: ((report: NodeReport, signal: AbortSignal) => Promise<{ readonly resend: boolean }>) | null
   readonly clock: Clock
@@ -48,7 +52,7 @@ const HEARTBEAT_MS = 1000
 /**
  * Reports entries, members and counters of this node to the control plane: at once after a change, and at least once
  * per heartbeat. Changes while a report is under way are merged into the next one. What did not arrive is reported
- * again. What is of the node's own settings only counts in the figures.
+ * again. The load balancers of the node's own settings are a part of every report, in a field of their own.
  */
 export class Reporter {
   readonly #options: ReporterOptions
@@ -56,6 +60,8 @@ export class Reporter {
   readonly #members = new Map<string, MemberHealth>()
   /** By listener id. */
   readonly #stats = new Map<string, ServiceStats>()
+  readonly #localStats = new Map<string, ServiceStats>()
+  #localTold = false
   /** Changes that the control plane has not acknowledged, by key of the maps above. */
   readonly #unreported = {
     entries: new Set<string>(),
@@ -80,9 +86,10 @@ export class Reporter {
 
   entry(report: EntryReport): void {
     this.#entries.set(report.key, report)
-    if (isLocalKey(report.key)) return
-    this.#unreported.removed.delete(report.key)
-    this.#unreported.entries.add(report.key)
+    if (!isLocalKey(report.key)) {
+      this.#unreported.removed.delete(report.key)
+      this.#unreported.entries.add(report.key)
+    }
     this.#wake()
   }
 
@@ -97,8 +104,7 @@ export class Reporter {
   member(health: MemberHealth): void {
     const key = memberKey(health)
     this.#members.set(key, health)
-    if (isLocalBalancer(health)) return
-    this.#unreported.members.add(key)
+    if (!isLocalBalancer(health)) this.#unreported.members.add(key)
     this.#wake()
   }
 
@@ -112,9 +118,12 @@ export class Reporter {
   stats(all: readonly ServiceStats[]): void {
     for (const stats of all) {
       const { listenerId } = stats
+      if (isLocalBalancer(stats)) {
+        this.#localStats.set(listenerId, stats)
+        continue
+      }
       const known = this.#stats.get(listenerId)
       if (known === stats || sameStats(known, stats)) continue
-      if (isLocalBalancer(stats)) continue
       this.#stats.set(listenerId, stats)
       this.#unreported.stats.add(listenerId)
     }
@@ -166,6 +175,7 @@ export class Reporter {
       try {
         const { resend } = await send(report, signal)
         this.#inSyncTold = report.inSync
+        this.#localTold = true
         this.#reports.arrived++
         this.#lastReportAtMs = clock.now().getTime()
         if (resend) this.#tellAll()
@@ -208,10 +218,23 @@ export class Reporter {
       stats: take(stats, MOST_STATS, this.#stats, { of: countsIn, most: MOST_COUNTS }),
       features: this.#options.features(),
       ...Object.fromEntries(Array.from(news, (key) => [key, this.#newsOf(key)])),
+      ...this.#localPart(),
     }
     removed.clear()
     news.clear()
     return { ...report, inSync: this.#inSync && entries.size === 0 && members.size === 0 }
+  }
+
+  /** Most nodes have none, and say so once. */
+  #localPart(): Pick<NodeReport, 'local'> {
+    const { local } = this.#options
+    if (local === undefined || (local.length === 0 && this.#localTold)) return {}
+    const isMaster =
+      this.#news.shards?.some(({ number, state }) => number === LOCAL_SHARD && state === 'master') ?? false
+    const [entry, stats] = [(key: string) => this.#entries.get(key), (id: string) => this.#localStats.get(id)]
+    return {
+      local: localReports(local, { entry, stats, isMaster, member: (one) => this.#members.get(memberKey(one)) }),
+    }
   }
 
   /** Without the shard of the node's own settings. */
@@ -229,6 +252,7 @@ export class Reporter {
   }
 
   #tellAll(): void {
+    this.#localTold = false
     for (const key of this.#entries.keys()) if (!isLocalKey(key)) this.#unreported.entries.add(key)
     for (const [key, member] of this.#members) if (!isLocalBalancer(member)) this.#unreported.members.add(key)
     for (const key of this.#stats.keys()) this.#unreported.stats.add(key)

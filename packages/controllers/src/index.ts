@@ -1,5 +1,5 @@
 /**
- * Control loops over the model: planning, status, node liveness, clean-up, and who leads them. Each has a folder; `tools/checks/rooms.ts`
+ * Control loops over the model: planning, status, node liveness, adoption, clean-up, and who leads them. Each has a folder; `tools/checks/rooms.ts`
  * lists the folders in the order in which they may import.
  *
  * Each loop reads the model's view and keeps its state in memory. The plan controller stores placements before it
@@ -7,6 +7,7 @@
  * the agents, and delivers their reports.
  */
 
+export { Adopter, type AdopterOptions } from './adoption/adopter.ts'
 export { Sweeper, type SweeperOptions } from './clean-up/sweeper.ts'
 export { DnsPublisher, type DnsPublisherOptions, type DnsZone } from './dns/dns-publisher.ts'
 export { DomainProver, type DomainProverOptions } from './domains/domain-prover.ts'

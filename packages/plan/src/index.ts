@@ -41,6 +41,7 @@ export {
 } from './ipam/allocate.ts'
 export { NumberRuns } from './ipam/number-runs.ts'
 export { poolMap } from './ipam/pool-map.ts'
+export { type LocalIds, localLoadBalancer } from './local/local-load-balancer.ts'
 export { planLocal } from './local/plan-local.ts'
 export { admittedSources } from './node-state/admitted-sources.ts'
 export { type Announcing, announcingIn } from './node-state/announcing-in.ts'

@@ -60,6 +60,9 @@ export class AdmissionIndex {
   readonly #certificateUsers = new ReferenceUsers()
   readonly #securityGroupUsers = new ReferenceUsers()
   readonly #dnsNameUsers = new ReferenceUsers()
+  readonly #localUsers = new ReferenceUsers()
+  /** By group and name. */
+  readonly #adopted = new ReferenceUsers()
   #nodeFabric: ReadonlySet<string> = new Set()
   #onCounted: (key: string) => void = () => {}
   #addressFacts = 0
@@ -122,7 +125,18 @@ export class AdmissionIndex {
 
   /** Whether a public address is in use, by any project. */
   isPublicAddressInUse(address: string): boolean {
-    return this.#fabric.has(address)
+    return this.#fabric.has(address) || this.localUsers(address).length > 0
+  }
+
+  /** The load balancer that shows what the group's nodes carry by this name of their own settings. */
+  adopted(nodeGroupId: string, localName: string): LoadBalancer | null {
+    for (const id of this.#adopted.of(`${nodeGroupId} ${localName}`)) return this.#loadBalancers.get(id) ?? null
+    return null
+  }
+
+  /** The load balancers of nodes' own settings that have this address. */
+  localUsers(address: string): readonly LoadBalancer[] {
+    return [...this.#localUsers.of(address)].flatMap((id) => this.#loadBalancers.get(id) ?? [])
   }
 
   isNodeFabricAddress(address: string): boolean {
@@ -257,6 +271,9 @@ export class AdmissionIndex {
     this.#certificateUsers.replace(id, next === null ? [] : certificatesNamed(next).map((named) => named.id))
     this.#securityGroupUsers.replace(id, next?.securityGroupIds ?? [])
     this.#dnsNameUsers.replace(id, next?.dnsNames ?? [])
+    const local = next?.localName === undefined ? null : next
+    this.#localUsers.replace(id, local?.vips.map(({ address }) => address) ?? [])
+    this.#adopted.replace(id, local === null ? [] : [`${local.nodeGroupId} ${local.localName}`])
     if (before !== undefined && before.networkId !== null) removeFrom(this.#inNetwork, before.networkId, id)
     if (next === null) this.#loadBalancers.delete(id)
     else {

@@ -3,6 +3,7 @@ import type { Write } from '@spout/store'
 import type { Claim } from '../claims/claims.ts'
 import { type AdmissionContext, deleteOf, planAndCommit, putOver } from '../claims/context.ts'
 import type { Turn } from '../contract/load-balancer-admission.ts'
+import { refuseAdopted } from './adopted.ts'
 
 /** Computes a change from the newest version; `next` null deletes it. Throws to refuse. May run again. */
 export type Step = (
@@ -124,6 +125,7 @@ export class LoadBalancerQueue {
     const plan = (claim: Claim) => {
       const stored = this.#context.view.get('loadBalancer', id)
       if (stored === null) throw new SpoutError('NotFound', { what: 'load balancer', id })
+      refuseAdopted(stored.value)
       const { outcomes, last, writes } = this.#apply(stored.value, steps, claim)
       if (last === null) writes.push(deleteOf('loadBalancer', stored))
       else if (last !== stored.value) writes.push(putOver('loadBalancer', stored, last))

@@ -54,7 +54,7 @@ export function takeAddress(
     field: `${path}address`,
     ...(source.scope === 'tenant'
       ? { avoid: (ip: Ip) => use.members?.has(formatIp(ip)) || isHostOf(context, source.holderId, ip) }
-      : {}),
+      : { avoid: (ip: Ip) => context.index.localUsers(formatIp(ip)).length > 0 }),
   })
   if ('problem' in allocation) throw new SpoutError(allocation.problem.code, allocation.problem.params)
   claim.address(source.holderId, allocation.ip)

@@ -17,20 +17,21 @@ export function refuseForeignAddress(
   node: Pick<Node, 'seenFabricAddress'>,
   address: string,
 ): void {
-  const ip = parseIp(address)
-  const reason = fabric.length > 0 ? notConfigured(fabric, ip) : notKnown(nodes, node, ip)
+  const isFirst = fabric.length === 0 && node.seenFabricAddress === null
+  const reason = isFirst ? null : whyNotOnFabric({ fabric, nodes }, parseIp(address))
   if (reason !== null) throw new SpoutError('AddressForbidden', { field: 'fabricAddress', address, reason })
 }
+
+/** Why the address is in no network of the nodes, as far as is known; null if it is in one. */
+export const whyNotOnFabric = (
+  { fabric, nodes }: { readonly fabric: readonly Cidr[]; readonly nodes: readonly Node[] },
+  ip: Ip,
+): string | null => (fabric.length > 0 ? notConfigured(fabric, ip) : notKnown(nodes, ip))
 
 const notConfigured = (fabric: readonly Cidr[], ip: Ip): string | null =>
   fabric.some((cidr) => cidrContains(cidr, ip)) ? null : 'it is in none of network.fabricCidrs'
 
-function notKnown(
-  nodes: readonly Node[],
-  { seenFabricAddress }: Pick<Node, 'seenFabricAddress'>,
-  ip: Ip,
-): string | null {
-  if (seenFabricAddress === null) return null
+function notKnown(nodes: readonly Node[], ip: Ip): string | null {
   const known = nodes.flatMap(({ fabricAddress, seenFabricAddress: seen }) => [fabricAddress, seen])
   if (known.some((address) => address !== null && cidrContains(networkOf(address), ip))) return null
   return "no node has an address in its network: set network.fabricCidrs, or the node's fabricAddress"

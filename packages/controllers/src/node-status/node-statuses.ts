@@ -1,5 +1,5 @@
 import type { ModelView } from '@spout/admission/contract'
-import { fabricAddressOf, GROUP_KEY, type NodeStatus, UNSEEN_NODE } from '@spout/model'
+import { fabricAddressOf, GROUP_KEY, type NodeStatus, sameJson, UNSEEN_NODE } from '@spout/model'
 import { nodeConnection } from '../liveness/node-connection.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
@@ -21,6 +21,7 @@ export class NodeStatuses {
   readonly #options: NodeStatusesOptions
   readonly #announced: AnnouncedVips
   readonly #addresses: NodeAddresses
+  readonly #local = new Map<string, NodeStatus['problems']>()
 
   constructor(options: NodeStatusesOptions) {
     this.#options = options
@@ -31,7 +32,7 @@ export class NodeStatuses {
   of(id: string): NodeStatus {
     const { view, nodeStates, reports } = this.#options
     const report = reports.node(id)
-    const problems = [...nodeStates.problems(id), ...this.#refusedByNode(id)]
+    const problems = [...nodeStates.problems(id), ...this.#refusedByNode(id), ...(this.#local.get(id) ?? [])]
     const connection = nodeConnection(id, this.#options)
     if (report === null) return { nodeId: id, connection, ...UNSEEN_NODE, problems }
     const { inSync, lastReportAt, features, shards, bgpSessions, flows, departure } = report
@@ -70,7 +71,16 @@ export class NodeStatuses {
 
   /** Call when the node's announcements changed, or the node was deleted. */
   nodeChanged(id: string): void {
+    if (this.#options.view.get('node', id) === null) this.#local.delete(id)
     this.#announced.nodeChanged(id)
+  }
+
+  /** Sets the problems with load balancers of its own settings. @returns whether they changed */
+  setLocalProblems(id: string, problems: NodeStatus['problems']): boolean {
+    if (sameJson(this.#local.get(id) ?? [], problems)) return false
+    if (problems.length === 0) this.#local.delete(id)
+    else this.#local.set(id, problems)
+    return true
   }
 
   /** Call when entries under this key changed. */

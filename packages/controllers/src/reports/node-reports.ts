@@ -4,7 +4,7 @@ import { changedShares, changedTroubles } from './changed-reports.ts'
 import { mergeEntries } from './merge-entries.ts'
 import { mergeMembers } from './merge-members.ts'
 import { mergeNode } from './merge-node.ts'
-import { comparableText, type NodeView, newNode, SELF_FIELDS } from './node-view.ts'
+import { comparableText, localText, type NodeView, newNode, SELF_FIELDS } from './node-view.ts'
 import { type AnnouncedDifference, IGNORED, type ReportDifference } from './report-difference.ts'
 
 /** The reports of all nodes, merged per node. The last report of a silent node is kept. */
@@ -41,6 +41,7 @@ export class NodeReports {
     | 'overShares'
     | 'logTroubles'
     | 'version'
+    | 'local'
     | 'lacksFabricAddress'
   > | null {
     return this.#nodes.get(nodeId) ?? null
@@ -70,6 +71,7 @@ export class NodeReports {
     const overBefore = node.overShares
     const troublesBefore = node.logTroubles
     const shardsBefore = node.shards
+    const localBefore = node.local
     const shardsAreOld = node.staleFields.has('shards') && report.shards === undefined && !report.inSync
     node.sequence = report.sequence
     node.inSync = report.inSync
@@ -97,6 +99,12 @@ export class NodeReports {
       overShares: changedShares(overBefore, node.overShares),
       shardsAreOld,
       logTroubles: changedTroubles(troublesBefore, node.logTroubles),
+      local: localText(localBefore) === localText(node.local) ? NONE_LOCAL : namesOf(localBefore, node.local),
     }
   }
 }
+
+const NONE_LOCAL: ReadonlySet<string> = new Set()
+
+const namesOf = (...all: readonly NodeView['local'][]): ReadonlySet<string> =>
+  new Set(all.flatMap((local) => local?.map(({ name }) => name) ?? []))

@@ -3,6 +3,7 @@ import type {
   BgpSessionReport,
   EntryReport,
   FlowsReport,
+  LocalReport,
   LogTroubleReport,
   MemberHealth,
   OverShareReport,
@@ -21,6 +22,7 @@ export const NOTHING_REPORTED = {
   sights: [],
   overShares: [],
   logTroubles: [],
+  local: null,
 } satisfies Partial<NodeView>
 export type SelfField = keyof typeof NOTHING_REPORTED
 export const SELF_FIELDS = Object.keys(NOTHING_REPORTED) as readonly SelfField[]
@@ -41,6 +43,8 @@ export interface NodeView {
   sights: readonly Sight[]
   overShares: readonly OverShareReport[]
   logTroubles: readonly LogTroubleReport[]
+  /** Null: the agent says nothing about its own settings. */
+  local: readonly LocalReport[] | null
   /** Null for an agent that does not report it. */
   version: string | null
   /** Whether the node reported that it has no fabric address. */
@@ -84,6 +88,11 @@ export const comparableText = ({ flows, ...view }: NodeView): string =>
       view.lacksFabricAddress,
       view.sights,
       view.version,
+      localText(view.local),
     ],
     ...[flows?.silentPeers, flows?.lastMiss, flows?.error, view.departure],
   ])
+
+/** Its load balancers without their counters, as a text to compare. */
+export const localText = (local: NodeView['local']): string =>
+  local === null ? '' : JSON.stringify(local.map(({ counters: _, ...one }) => one))

@@ -29,6 +29,8 @@ export interface ReportDifference {
   readonly shardsAreOld: boolean
   /** Ids of load balancers whose reports of failing access logs changed (`changedTroubles`). */
   readonly logTroubles: ReadonlySet<string>
+  /** Names in the node's own settings, if the report on one of them changed. */
+  readonly local: ReadonlySet<string>
 }
 
 export interface AnnouncedDifference {
@@ -52,4 +54,5 @@ export const IGNORED: ReportDifference = {
   overShares: new Set(),
   shardsAreOld: true,
   logTroubles: new Set(),
+  local: new Set(),
 }

@@ -13,6 +13,7 @@ import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import { MOVE_GRACE_MS, type ShardTable } from '../shards/shard-table.ts'
 import type { Carriers } from './carriers.ts'
 import { KnownStatuses, type WorkedOut } from './known-statuses.ts'
+import type { LocalCarriers } from './local-carriers.ts'
 import { offerNotice } from './offer-notice.ts'
 import { generationOf, type ProvisioningStatus, provisioningStatus } from './provisioning-status.ts'
 import type { ServiceSums } from './service-sums.ts'
@@ -25,6 +26,7 @@ export interface LoadBalancerStatusesOptions {
   readonly carriers: Carriers
   readonly shards: ShardTable
   readonly sums: ServiceSums
+  readonly local: LocalCarriers
 }
 
 interface Confirmed {
@@ -51,6 +53,10 @@ export class LoadBalancerStatuses {
     const { view } = this.#options
     const loadBalancer = view.get('loadBalancer', id)?.value
     if (loadBalancer === undefined) return this.#workedOut(id, UNKNOWN, { serving: NOBODY_SERVES }, false)
+    if (loadBalancer.localName !== undefined) {
+      const { local } = this.#options
+      return { summary: local.summary(loadBalancer), status: local.status(loadBalancer), holds: false }
+    }
     const placement = view.get('placement', id)?.value ?? null
     return this.#statuses.of(loadBalancer, placement, () => {
       const { status, holds } = this.#provisioningOf(loadBalancer, placement)
@@ -62,6 +68,8 @@ export class LoadBalancerStatuses {
 
   /** The node that announces the load balancer. Null: no node does, or every node of its group. */
   ownerOf(id: string): string | null {
+    const loadBalancer = this.#options.view.get('loadBalancer', id)?.value
+    if (loadBalancer?.localName !== undefined) return this.#options.local.ownerOf(loadBalancer)
     const placement = this.#options.view.get('placement', id)?.value
     if (placement?.shard == null) return placement?.ownerNodeId ?? null
     if (!this.#options.carriers.isSharded(id)) return null
@@ -161,6 +169,7 @@ export class LoadBalancerStatuses {
 
   /** The provisioning status, computed without the cache. */
   provisioningOf(loadBalancer: LoadBalancer): ProvisioningStatus {
+    if (loadBalancer.localName !== undefined) return this.#options.local.provisioning(loadBalancer)
     const placement = this.#options.view.get('placement', loadBalancer.id)?.value ?? null
     return this.#provisioningOf(loadBalancer, placement).status
   }

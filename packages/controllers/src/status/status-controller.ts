@@ -7,6 +7,7 @@ import {
   type LoadBalancerStatus,
   type LoadBalancerSummary,
   type LoadRates,
+  type LocalReport,
   loadBalancerOfKey,
   type MemberTransition,
   type NodeReport,
@@ -30,9 +31,11 @@ import { NodeReports } from '../reports/node-reports.ts'
 import { ReportScope } from '../reports/report-scope.ts'
 import { ShardTable, type ShardTakeover } from '../shards/shard-table.ts'
 import { Withdrawals } from '../withdrawals/withdrawals.ts'
+import { AdoptedIndex } from './adopted-index.ts'
 import { Carriers } from './carriers.ts'
 import { LaterReviews } from './later-reviews.ts'
 import { LoadBalancerStatuses } from './load-balancer-statuses.ts'
+import { LocalCarriers } from './local-carriers.ts'
 import { offerNotice } from './offer-notice.ts'
 import { ProvisioningCounts } from './provisioning-counts.ts'
 import type { ProvisioningStatus } from './provisioning-status.ts'
@@ -67,6 +70,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   readonly #nodes: NodeStatuses
   readonly #vips: VipHistory
   readonly #sums = new ServiceSums()
+  readonly #adopted: AdoptedIndex
   readonly #figures: FigureHistory
   readonly #memberHistory = new MemberHistory()
   /** By load balancer id: the status with which listeners were last called, as a text to compare. */
@@ -91,7 +95,9 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.#loadBalancers = new LoadBalancerStatuses({
       ...options,
       ...{ carriers: this.#carriers, shards: this.#shards, sums: this.#sums },
+      local: new LocalCarriers({ ...options, reports: this.#reports, sums: this.#sums }),
     })
+    this.#adopted = new AdoptedIndex(view)
     this.#figures = new FigureHistory({
       clock: options.clock,
       counted: (id) => [...this.#sums.sinceStart(id).values()],
@@ -101,7 +107,10 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.#unsubscribe = [
       view.onChange((changed) => {
         if (changed.some(({ kind }) => kind === 'node' || kind === 'nodeGroup')) this.#loadBalancers.forgetStatuses()
-        for (const { kind, id } of changed) if (kind === 'node') this.#nodeChanged(id)
+        for (const { kind, id } of changed) {
+          if (kind === 'node') this.#nodeChanged(id)
+          if (kind === 'loadBalancer') this.#adopted.changed(id)
+        }
         this.#review(changed.flatMap(({ kind, id }) => (kind === 'loadBalancer' || kind === 'placement' ? [id] : [])))
         this.#offersChanged(changed)
       }),
@@ -134,6 +143,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     }
     const nodeName = view.get('node', nodeId)?.value.name ?? nodeId
     for (const health of difference.health) this.#memberHistory.note(nodeName, health)
+    this.#localReported(nodeId, difference.local)
     for (const id of difference.loadBalancers) {
       this.#loadBalancers.servingChanged(id)
       this.#tell('loadBalancer', id)
@@ -172,6 +182,16 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
 
   node(id: string): NodeStatus {
     return this.#nodes.of(id)
+  }
+
+  /** The load balancers of the node's own settings; null while its agent says nothing about them. */
+  local(nodeId: string): readonly LocalReport[] | null {
+    return this.#reports.node(nodeId)?.local ?? null
+  }
+
+  /** Says which load balancers of its own settings are not shown, and why. */
+  setLocalProblems(nodeId: string, problems: NodeStatus['problems']): void {
+    if (this.#nodes.setLocalProblems(nodeId, problems)) this.#tell('node', nodeId)
   }
 
   /** How many items of the node's reports were dropped (`ReportScope`). */
@@ -241,6 +261,25 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.#reviews.close()
   }
 
+  /** @param changed names of load balancers in its own settings whose report changed */
+  #localReported(nodeId: string, changed: ReadonlySet<string>): void {
+    const groupId = this.#options.view.get('node', nodeId)?.value.nodeGroupId
+    if (groupId === undefined) return
+    for (const { name, counters } of this.local(nodeId) ?? []) {
+      const { id: loadBalancerId, listeners = [] } = this.#adopted.get(groupId, name) ?? {}
+      const [listener] = listeners
+      if (counters === null || loadBalancerId === undefined || listener === undefined) continue
+      this.#sums.report(nodeId, { loadBalancerId, listenerId: listener.id, ...counters })
+      this.#figures.moved(loadBalancerId)
+    }
+    for (const name of changed) {
+      const id = this.#adopted.get(groupId, name)?.id
+      if (id === undefined) continue
+      this.#review([id])
+      this.#tell('loadBalancer', id)
+    }
+  }
+
   /** @param domains whose reports of exceeded shares changed on the node */
   #sharesChanged(nodeId: string, domains: ReadonlySet<number>): void {
     if (domains.size === 0) return
@@ -276,6 +315,8 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     if (this.#options.liveness.of(nodeId) === 'lost') this.#sums.ended(nodeId)
     this.#tell('node', nodeId)
     this.#reviewKeys([...this.#options.nodeStates.entries(nodeId)].map(({ key }) => key))
+    const groupId = this.#options.view.get('node', nodeId)?.value.nodeGroupId ?? ''
+    this.#review((this.local(nodeId) ?? []).flatMap(({ name }) => this.#adopted.get(groupId, name)?.id ?? []))
   }
 
   #shardChanged(nodeGroupId: string, number: number): void {

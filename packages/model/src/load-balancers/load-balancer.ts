@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { MOST_SECURITY_GROUPS } from '../networks/security-group.ts'
+import { LOCAL_NAME } from '../reports/local-report.ts'
 import { dnsNames, dnsTtlSeconds } from '../scalars/dns-name.ts'
 import { ipText, metaShape, tags, uuid } from '../scalars/scalars.ts'
 import { listener } from './listener.ts'
@@ -75,6 +76,11 @@ export const loadBalancer = z.strictObject({
   dnsTtlSeconds: dnsTtlSeconds.nullable().optional(),
   /** The node that an operator last moved it away from. It stays away while another node can carry it. */
   leftNodeId: uuid.optional(),
+  /**
+   * Its name in the settings of the group's nodes, which carry it by themselves (`local.loadBalancers`). Only their settings
+   * change it. Absent: it is the control plane's.
+   */
+  localName: z.string().regex(LOCAL_NAME).optional(),
   /** Texts that only one intent understands; its name begins the key. Planner and nodes ignore them. */
   annotations,
 })

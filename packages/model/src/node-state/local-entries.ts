@@ -12,9 +12,14 @@ export const LOCAL_SHARD = 17
 /** The segment of their domain: the node itself. No network can name it. */
 export const LOCAL_SEGMENT = 'local/node'
 
+/** How nodes announce their addresses, whatever their group does. */
+export const LOCAL_ANNOUNCER = 'vrrp'
+
 const PREFIX = 'local-'
 /** The id of a load balancer. The control plane's ids are UUIDs. */
 export const localLoadBalancerId = (name: string): string => `${PREFIX}${name}`
+/** The name in the settings. @param id as of `localLoadBalancerId` */
+export const localNameOf = (id: string): string => id.slice(PREFIX.length)
 
 const LOAD_BALANCERS = loadBalancerKey(PREFIX)
 const DOMAIN = domainKey(LOCAL_DOMAIN)

@@ -1,4 +1,5 @@
 import type { LatencyCounts } from './latency-counts.ts'
+import type { LocalReport } from './local-report.ts'
 
 /**
  * What an agent reports of its node: one message of the agent link, from agent to control plane. It replaces the
@@ -37,6 +38,11 @@ export interface NodeReport {
   readonly overShares?: readonly OverShareReport[]
   /** Access logs whose receiver is unreachable now, at most `MOST_LOG_TROUBLES`. Absent: unchanged. */
   readonly logTroubles?: readonly LogTroubleReport[]
+  /**
+   * The load balancers of the node's own settings. Absent: unchanged since the last report that had them; agents that never
+   * have the field say nothing about theirs.
+   */
+  readonly local?: readonly LocalReport[]
   /** The agent's version. Absent: unchanged; agents before 0.1.0 do not know the field. */
   readonly version?: string
 }

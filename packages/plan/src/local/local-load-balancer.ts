@@ -2,52 +2,61 @@ import {
   type HealthMonitor,
   LISTENER_DEFAULTS,
   type LoadBalancer,
+  type LocalCheck,
+  type LocalLoadBalancer,
   localLoadBalancerId,
-  type Network,
 } from '@spout/model'
 
-/** A load balancer of a node's own settings, such as the address of a cluster's API servers. */
-export interface LocalLoadBalancer {
-  readonly name: string
-  /** IPv4, as those of the members. */
-  readonly address: string
-  readonly port: number
-  readonly members: readonly { readonly address: string; readonly port: number }[]
-  readonly check: LocalCheck
+/** Where it belongs, and what its objects are called. */
+export interface LocalPlace {
+  readonly projectId: string
+  readonly networkId: string | null
+  readonly nodeGroupId: string | null
+  readonly createdAt: string
+  readonly ids: LocalIds
 }
 
-export interface LocalCheck {
-  readonly type: 'tcp' | 'http' | 'https'
-  /** The requested path; null for type `tcp`. */
-  readonly path: string | null
-  readonly intervalMs: number
-  readonly timeoutMs: number
-  readonly rise: number
-  readonly fall: number
+export interface LocalIds {
+  readonly loadBalancer: string
+  readonly vip: string
+  readonly listener: string
+  readonly pool: string
+  readonly monitor: string
+  readonly member: (address: string, port: number) => string
 }
 
-const NONE = { description: '', createdAt: '1970-01-01T00:00:00.000Z', updatedAt: null }
-
-/** As admission would store it. Ids derive from the name and the members' addresses, so that every node has the same. */
-export function localLoadBalancer(given: LocalLoadBalancer, { id: networkId, projectId }: Network): LoadBalancer {
-  const { name, address, port, members, check } = given
+/** The ids on nodes. They derive from the name and the members' addresses, so that every node has the same. */
+export function idsOnNodes(name: string): LocalIds {
   const id = localLoadBalancerId(name)
-  const meta = { id, name, ...NONE, tags: [], enabled: true }
+  const member = (address: string, port: number) => `${id}-${address}-${port}`
+  return { loadBalancer: id, vip: id, listener: id, pool: id, monitor: id, member }
+}
+
+/** As admission would store it. */
+export function localLoadBalancer(given: LocalLoadBalancer, place: LocalPlace): LoadBalancer {
+  const { name, address, port, members, check } = given
+  const { projectId, networkId, nodeGroupId, createdAt, ids } = place
+  const common = { name, description: '', createdAt, updatedAt: null, tags: [], enabled: true }
   return {
-    ...{ ...meta, projectId, networkId, generation: 1, nodeGroupId: null, annotations: {} },
-    vips: [{ addressId: id, address, scope: 'fabric', poolId: null, networkId: null, subnetId: null }],
-    listeners: [{ ...meta, ...LISTENER_DEFAULTS, protocol: 'tcp', port, defaultPoolId: id, routes: [], tls: null }],
+    ...{ ...common, id: ids.loadBalancer, projectId, networkId, generation: 1, nodeGroupId, annotations: {} },
+    vips: [{ addressId: ids.vip, address, scope: 'fabric', poolId: null, networkId: null, subnetId: null }],
+    listeners: [
+      {
+        ...{ ...common, id: ids.listener, ...LISTENER_DEFAULTS, protocol: 'tcp', port },
+        ...{ defaultPoolId: ids.pool, routes: [], tls: null },
+      },
+    ],
     pools: [
       {
-        ...meta,
+        ...{ ...common, id: ids.pool },
         protocol: 'tcp',
         algorithm: 'round-robin',
         persistence: null,
         members: members.map((member) => ({
-          ...{ ...meta, id: `${id}-${member.address}-${member.port}`, ...member },
+          ...{ ...common, id: ids.member(member.address, member.port), address: member.address, port: member.port },
           ...{ subnetId: null, weight: 1, backup: false, monitorAddress: null, monitorPort: null },
         })),
-        monitor: { ...meta, ...monitorOf(check) },
+        monitor: { ...common, id: ids.monitor, ...monitorOf(check) },
         // While no member passes its check, all get connections: one may serve in spite of it.
         panicThreshold: 1,
         slowStartSeconds: 0,

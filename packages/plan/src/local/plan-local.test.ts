@@ -1,6 +1,5 @@
-import { entryHash, isLocalKey, LOCAL_SHARD, MOST_SHARDS, network } from '@spout/model'
+import { entryHash, isLocalKey, LOCAL_SHARD, type LocalLoadBalancer, MOST_SHARDS, network } from '@spout/model'
 import { describe, expect, it } from 'vitest'
-import type { LocalLoadBalancer } from './local-load-balancer.ts'
 import { localProblems } from './local-problems.ts'
 import { type LocalSettings, planLocal } from './plan-local.ts'
 

@@ -3,6 +3,7 @@ import {
   LOCAL_DOMAIN,
   LOCAL_SEGMENT,
   LOCAL_SHARD,
+  type LocalLoadBalancer,
   type Network,
   type NodeStateEntry,
   nodeGroup,
@@ -15,7 +16,7 @@ import { planGroup } from '../group/plan-group.ts'
 import { planDomains } from '../node-state/plan-domains.ts'
 import { planLoadBalancer } from '../node-state/plan-load-balancer.ts'
 import type { PlannedNode } from '../placement/place.ts'
-import { type LocalLoadBalancer, localLoadBalancer } from './local-load-balancer.ts'
+import { idsOnNodes, localLoadBalancer } from './local-load-balancer.ts'
 
 /** What the settings of some nodes say alike: what they balance, without a control plane. */
 export interface LocalSettings {
@@ -80,7 +81,10 @@ function planAll(
   let last = 0
   return loadBalancers.map((given) => {
     const planned = planLoadBalancer({
-      loadBalancer: localLoadBalancer(given, network),
+      loadBalancer: localLoadBalancer(given, {
+        ...{ projectId: network.projectId, networkId: network.id, nodeGroupId: null },
+        ...{ createdAt: NONE.createdAt, ids: idsOnNodes(given.name) },
+      }),
       network,
       group: {
         name: NONE.name,

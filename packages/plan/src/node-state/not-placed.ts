@@ -8,5 +8,9 @@ export const NO_NETWORK: Reason = {
 }
 
 /** Why a load balancer has no placement. */
-export const whyNotPlaced = ({ networkId }: Pick<LoadBalancer, 'networkId'>): Reason =>
-  networkId === null ? NO_NETWORK : { code: 'NotPlannedYet', message: 'It is not planned yet.' }
+export const whyNotPlaced = ({ networkId, localName }: Pick<LoadBalancer, 'networkId' | 'localName'>): Reason =>
+  localName !== undefined
+    ? { code: 'OwnSettings', message: `Its nodes carry it by their own settings, local.loadBalancers.${localName}.` }
+    : networkId === null
+      ? NO_NETWORK
+      : { code: 'NotPlannedYet', message: 'It is not planned yet.' }

@@ -1,3 +1,4 @@
+import { type LocalReport, MOST_LOCAL } from '@spout/model/local-report'
 import { SHARE_NAMES } from '@spout/model/node-report'
 import { expect, test } from 'vitest'
 import { nodeReport } from './node-report-schema.ts'
@@ -34,4 +35,19 @@ test('requests by pool and by route are bounded', () => {
   }
   expect(nodeReport.parse({ ...report, stats: stats(101) }).stats).toEqual(stats(101))
   expect(nodeReport.safeParse({ ...report, stats: stats(102) }).error?.message).toContain('has more than 101')
+})
+
+test('what a node carries by its own settings is bounded, and its name and addresses are none of a hostile text', () => {
+  const own: LocalReport = {
+    ...{ name: 'api-server', address: '192.0.2.10', port: 6443, state: 'programmed', message: null, isOwner: true },
+    check: { type: 'tcp', path: null, intervalMs: 250, timeoutMs: 1000, rise: 2, fall: 2 },
+    members: [{ address: '192.0.2.11', port: 6443, health: 'up', reason: null, since: '2026-01-01T00:00:00.000Z' }],
+    counters: null,
+  }
+  const parse = (local: readonly object[]) => nodeReport.safeParse({ ...report, local })
+  expect(parse([own]).data?.local).toEqual([own])
+  expect(parse(Array.from({ length: MOST_LOCAL }, () => own)).success).toBe(true)
+  expect(parse(Array.from({ length: MOST_LOCAL + 1 }, () => own)).success).toBe(false)
+  for (const wrong of [{ name: 'a b' }, { name: '../x' }, { address: '192.0.2.010' }, { port: 0 }, { counters: {} }])
+    expect(parse([{ ...own, ...wrong }]).success).toBe(false)
 })

@@ -1,4 +1,4 @@
-import { MOST_WATCHED, type NodeReport } from '@spout/model'
+import { ipText, LOCAL_NAME, MOST_LOCAL, MOST_LOCAL_MEMBERS, MOST_WATCHED, type NodeReport, port } from '@spout/model'
 import { LATENCY_BUCKETS } from '@spout/model/latency-counts'
 import { MOST_COUNTED_POOLS, MOST_COUNTED_ROUTES, MOST_LOG_TROUBLES, SHARE_NAMES } from '@spout/model/node-report'
 import { z } from 'zod'
@@ -73,6 +73,36 @@ const flows = z.object({
   error: words.nullable(),
 })
 
+const health = z.enum(['up', 'down', 'unknown'])
+const local = z.object({
+  name: z.string().regex(LOCAL_NAME),
+  address: ipText,
+  port,
+  check: z.object({
+    type: z.enum(['tcp', 'http', 'https']),
+    path: z.string().max(255).nullable(),
+    intervalMs: z.number().int().min(1),
+    timeoutMs: z.number().int().min(1),
+    rise: z.number().int().min(1),
+    fall: z.number().int().min(1),
+  }),
+  members: z
+    .array(z.object({ address: ipText, port, health, reason: words.nullable(), since: time }))
+    .max(MOST_LOCAL_MEMBERS),
+  state: z.enum(['waiting', 'programmed', 'failed']),
+  message: words.nullable(),
+  isOwner: z.boolean(),
+  counters: z
+    .object({
+      bytesIn: count,
+      bytesOut: count,
+      activeConnections: count,
+      totalConnections: count,
+      requestErrors: count,
+    })
+    .nullable(),
+})
+
 /** The schema of a node's report. A node is trusted with its own load balancers only, so all sizes are limited. */
 export const nodeReport: z.ZodType<NodeReport> = z.object({
   session: z.string().min(1).max(128),
@@ -93,7 +123,7 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
       loadBalancerId: id,
       poolId: id,
       memberId: id,
-      health: z.enum(['up', 'down', 'unknown']),
+      health,
       reason: words.nullable(),
       since: time,
     }),
@@ -150,6 +180,7 @@ export const nodeReport: z.ZodType<NodeReport> = z.object({
     .array(z.object({ loadBalancerId: id, listenerId: id, reason: z.string().max(256) }))
     .max(MOST_LOG_TROUBLES)
     .optional(),
+  local: z.array(local).max(MOST_LOCAL).optional(),
   version: z
     .string()
     .max(64)

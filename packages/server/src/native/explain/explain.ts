@@ -45,8 +45,7 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
       pool: poolOf(context, known.vip.poolId),
     })),
     dns: context.dns.names(loadBalancer.id),
-    returnPath:
-      loadBalancer.networkId === null ? null : (view.get('network', loadBalancer.networkId)?.value.returnPath ?? null),
+    returnPath: returnPathOf(context, loadBalancer),
     proxy: explainProxy(context, loadBalancer),
     connections: connectionsOutlive(context, loadBalancer, placement),
     listeners: loadBalancer.listeners.map((listener) =>
@@ -84,14 +83,22 @@ function poolOf({ view }: NativeContext, poolId: string | null) {
   return pool === undefined ? null : { id: pool.id, name: pool.name, draining: pool.draining }
 }
 
+/** Null while the load balancer has no network. Nodes' own settings always say `snat`. */
+function returnPathOf({ view }: NativeContext, { networkId, localName }: LoadBalancer) {
+  if (localName !== undefined) return 'snat'
+  return networkId === null ? null : (view.get('network', networkId)?.value.returnPath ?? null)
+}
+
 /** Whether established connections outlive their node, and how; null while the load balancer has no network. */
 function connectionsOutlive(
-  { view }: NativeContext,
-  { networkId, listeners }: LoadBalancer,
+  context: NativeContext,
+  loadBalancer: LoadBalancer,
   placement: Placement | undefined,
 ): string | null {
-  const path = networkId === null ? undefined : view.get('network', networkId)?.value.returnPath
-  if (path === undefined) return null
+  const { view } = context
+  const { listeners } = loadBalancer
+  const path = returnPathOf(context, loadBalancer)
+  if (path === null) return null
   const hasSctp = listeners.some(({ protocol }) => protocol === 'sctp')
   const but = hasSctp ? 'proxied ones and SCTP associations do not' : 'proxied ones do not'
   if (path === 'gateway') return `return path gateway: established connections outlive a node, ${but}`

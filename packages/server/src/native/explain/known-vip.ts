@@ -4,6 +4,7 @@ import {
   announcerNamed,
   defaultGroupOf,
   ipText,
+  LOCAL_ANNOUNCER,
   type LoadBalancer,
   parseAs,
   SpoutError,
@@ -80,9 +81,10 @@ export function announcersOf(context: NativeContext, known: KnownVip): readonly 
 /**
  * How the address is announced, and the shard whose master does it; no shard if every node does. In a BGP group, the
  * master of a VRRP shard announces a VIP on a tenant network. A VIP that needs a symmetric path is announced by BGP,
- * from its shard's master alone.
+ * from its shard's master alone. Those of nodes' own settings follow a shard that is not the group's.
  */
 export function wayOf(context: NativeContext, { loadBalancer, vip, group }: KnownVip) {
+  if (loadBalancer.localName !== undefined) return { announcer: LOCAL_ANNOUNCER, shard: null } as const
   const shard = context.view.get('placement', loadBalancer.id)?.value.shard ?? null
   const announcer = group?.announcer ?? ANNOUNCER_WITHOUT_GROUP
   const { announcedBy, electedBy } = announcerNamed(announcer)

@@ -66,6 +66,7 @@ const replacement = z.strictObject({
   classId: shape.classId,
   zoneId: shape.zoneId,
   leftNodeId: shape.leftNodeId,
+  localName: shape.localName,
   generation: z.number().optional(),
   createdAt: z.string().optional(),
   updatedAt: z.string().nullable().optional(),
@@ -256,7 +257,17 @@ export function requireVersion(request: FastifyRequest, current: LoadBalancer): 
 }
 
 /** Fields that a replacement may repeat, but not change. */
-const FIXED = ['id', 'projectId', 'networkId', 'nodeGroupId', 'classId', 'zoneId', 'leftNodeId', 'createdAt'] as const
+const FIXED = [
+  'id',
+  'projectId',
+  'networkId',
+  'nodeGroupId',
+  'classId',
+  'zoneId',
+  'leftNodeId',
+  'localName',
+  'createdAt',
+] as const
 
 function refuseChangedIdentity(current: LoadBalancer, body: z.output<typeof replacement>): void {
   for (const field of FIXED)

@@ -1,8 +1,9 @@
 import type { ModelView, Principal } from '@spout/admission/contract'
-import { type Address, type PoolUsagePart, poolUsage } from '@spout/model'
+import { type Address, type AddressPool, type PoolUsagePart, poolUsage } from '@spout/model'
+import { parseIp, rangeContains } from '@spout/net'
 import { poolMap, poolSpace, spaceSize } from '@spout/plan'
 import { LongList } from '@spout/runtime'
-import { isAdmin } from '../../authn/access.ts'
+import { isAdmin, mayKnow } from '../../authn/access.ts'
 import { sendAsWritten } from '../../http/long-answer.ts'
 import { shareOf } from '../../turns/share-of.ts'
 import { find } from '../operations/collection.ts'
@@ -23,7 +24,7 @@ export const poolUsageRoutes: readonly Route[] = [
       const { view, clock, turns } = context
       const pool = find(ADDRESS_POOLS, context, principal, params.id ?? '')
       const now = clock.now().toISOString()
-      const addresses = knownAddresses(view, principal, pool.id, now)
+      const addresses = [...knownAddresses(view, principal, pool.id, now), ...adoptedAddresses(view, principal, pool)]
       const resting = addresses.filter(({ quarantineUntil }) => quarantineUntil !== null).length
       const seesAll = isAdmin(principal)
       const total = Number(spaceSize(poolSpace(pool)))
@@ -41,8 +42,23 @@ export const poolUsageRoutes: readonly Route[] = [
   }),
 ]
 
+/** What a map says of an address that somebody has. */
+type Taken = Pick<Address, 'address' | 'use' | 'projectId' | 'ownerId' | 'quarantineUntil'>
+
+/** Those that nodes carry by their own settings. The pool passes them over, though it did not give them out. */
+function adoptedAddresses(view: ModelView, principal: Principal, pool: AddressPool): readonly Taken[] {
+  const { ranges } = poolSpace(pool)
+  const isIn = (address: string) => ranges.some((range) => rangeContains(range, parseIp(address)))
+  return view
+    .list('loadBalancer')
+    .filter(({ localName, projectId }) => localName !== undefined && mayKnow(principal, projectId))
+    .flatMap(({ id, projectId, vips }) => vips.map(({ address }) => ({ address, projectId, ownerId: id })))
+    .filter(({ address }) => isIn(address))
+    .map((one) => ({ ...one, use: 'vip', quarantineUntil: null }))
+}
+
 /** Those that the caller may know of. One whose rest is over is free, and only not yet swept away. */
-const knownAddresses = (view: ModelView, principal: Principal, poolId: string, now: string): readonly Address[] =>
+const knownAddresses = (view: ModelView, principal: Principal, poolId: string, now: string): readonly Taken[] =>
   view
     .list('address')
     .filter(({ scope, holderId }) => scope === 'fabric' && holderId === poolId)
@@ -51,7 +67,7 @@ const knownAddresses = (view: ModelView, principal: Principal, poolId: string, n
 
 function takenPart(
   view: Pick<ModelView, 'get'>,
-  { address, use, projectId, ownerId, quarantineUntil }: Address,
+  { address, use, projectId, ownerId, quarantineUntil }: Taken,
 ): PoolUsagePart {
   const loadBalancer = view.get('loadBalancer', ownerId ?? '')?.value
   return {
