@@ -11,7 +11,7 @@ interface Props {
 export const Command = ({ title, text }: Props) => (
   <section className={styles.box} aria-label={title}>
     <div className={styles.head}>
-      <h3 className={styles.title}>{title}</h3>
+      <h2 className={styles.title}>{title}</h2>
       <CopyButton text={text} what={title} />
     </div>
     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}

@@ -16,7 +16,7 @@ export function SessionMenu() {
   const leave = useMutation({ mutationFn: logOut, onSettled: () => client.resetQueries() })
   return (
     <MenuButton
-      label={`${userName}, project ${projectName ?? ''}: switch project, log out`}
+      label={`${projectName ?? ''} ${userName}: switch project or log out`}
       sections={[
         {
           title: 'Project',
@@ -26,8 +26,7 @@ export function SessionMenu() {
       ]}
       onAction={(id) => (id === 'log-out' ? leave.mutate() : id === projectId || choice.mutate(id))}
     >
-      <Name of={projectName ?? ''} />
-      <Name of={userName} />
+      <Name of={projectName ?? ''} /> <Name of={userName} />
     </MenuButton>
   )
 }

@@ -17,8 +17,8 @@ export interface PathLayout {
 }
 
 const GAP_Y = 10
-const GAP_X = 26
-const CLIENT_WIDTH = 72
+const GAP_X = 22
+const CLIENT_WIDTH = 70
 const LEAST_WIDTH = 118
 const MOST_WIDTH = 210
 const HEIGHT = 52

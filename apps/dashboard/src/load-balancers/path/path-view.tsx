@@ -82,9 +82,9 @@ function Drawing({ told, at }: { readonly told: LoadBalancerExplanation; readonl
         )}
         {layout.columns.map(({ column, x, width }) => (
           <section key={column} className={styles.column} aria-label={TITLES[column]}>
-            <h3 className={styles.title} style={isDrawn ? { insetInlineStart: x, inlineSize: width } : undefined}>
+            <h2 className={styles.title} style={isDrawn ? { insetInlineStart: x, inlineSize: width } : undefined}>
               {TITLES[column]}
-            </h3>
+            </h2>
             <ul className={styles.boxes}>
               {graph.boxes
                 .filter((box) => box.column === column)
