@@ -73,7 +73,10 @@ function CertificateTable({ all }: { readonly all: readonly ShownCertificate[] }
   const [doomed, setDoomed] = useState<ShownCertificate | null>(null)
   return (
     <>
-      <Table label="Certificates" head={['Name', 'For', 'State', 'Expires', 'Used by', ...(may.balance ? ['Actions'] : [])]}>
+      <Table
+        label="Certificates"
+        head={['Name', 'For', 'State', 'Expires', 'Used by', ...(may.balance ? ['Actions'] : [])]}
+      >
         {all.map((certificate) => {
           const { id, name, names, use, status, notAfter, keyType, subject } = certificate
           const [tone, word] = STATES[status.state]
