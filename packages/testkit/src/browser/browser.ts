@@ -1,0 +1,60 @@
+import { type Browser, type BrowserContext, chromium } from 'playwright-core'
+import { Visit } from './visit.ts'
+
+/** Debian's, from tools/apt-packages: no browser is downloaded. */
+const PROGRAM = '/usr/bin/chromium-headless-shell'
+/** No name is looked up: a page that asks a foreign host fails even where there is a way out. */
+const NO_FOREIGN_HOSTS = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'
+/** A machine that is shared may be slow for so long. */
+const PATIENCE_MS = 30_000
+
+/** How a page looks to its user. */
+export interface Look {
+  readonly width?: number
+  readonly height?: number
+  readonly colours?: 'light' | 'dark'
+}
+
+/**
+ * A headless chromium on this machine. Each visit is a user of its own, with cookies of their own. Faults of all pages
+ * are collected: a test takes and compares them.
+ */
+export class TestBrowser implements AsyncDisposable {
+  readonly #browser: Browser
+  readonly #visits: Visit[] = []
+
+  private constructor(browser: Browser) {
+    this.#browser = browser
+  }
+
+  static async launch(): Promise<TestBrowser> {
+    const args = ['--no-sandbox', '--disable-dev-shm-usage', NO_FOREIGN_HOSTS]
+    return new TestBrowser(await chromium.launch({ executablePath: PROGRAM, args }))
+  }
+
+  /** Opens an empty page of a new user. Paths that it is asked for are of this origin, such as `http://127.0.0.1:9130`. */
+  async visit(origin: string, { width = 1280, height = 800, colours = 'light' }: Look = {}): Promise<Visit> {
+    const context = await this.#browser.newContext({
+      ...{ baseURL: origin, viewport: { width, height }, colorScheme: colours },
+      // Pictures and texts do not depend on the machine, nor on when they are taken of what moves.
+      ...{ locale: 'en-GB', timezoneId: 'UTC', reducedMotion: 'reduce' },
+    })
+    context.setDefaultTimeout(PATIENCE_MS)
+    await mayReadWhatIsCopied(context)
+    const visit = new Visit(origin, await context.newPage())
+    this.#visits.push(visit)
+    return visit
+  }
+
+  /** What went wrong in any page since it was last asked: errors, refusals by the policy, requests to foreign hosts. */
+  takeFaults(): readonly string[] {
+    return this.#visits.flatMap((visit) => visit.takeFaults())
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#browser.close()
+  }
+}
+
+const mayReadWhatIsCopied = (context: BrowserContext): Promise<void> =>
+  context.grantPermissions(['clipboard-read', 'clipboard-write'])
