@@ -151,7 +151,7 @@ function addPools(graph: GraphParts, pools: readonly ExplainedPool[]): void {
       ...{ id: `pool ${id}`, column: 'pool', title: name || protocol },
       detail: `${protocol} · ${takers} of ${members.length}`,
       tone: !pool.enabled ? 'quiet' : takers === 0 ? 'bad' : down > 0 ? 'warn' : 'ok',
-      state: pool.enabled ? (panic ? 'ignores health' : `${takers} serve`) : 'off',
+      state: pool.enabled ? (panic ? 'ignores health' : `${takers} of ${members.length} serve`) : 'off',
       reason: poolReason(pool, takers, down),
     })
     const drawn = inNeed(members)
