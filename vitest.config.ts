@@ -78,7 +78,7 @@ export default defineConfig({
       withLogs(project('lab', ['{packages,apps}/**/src/**/*.lab.test.ts'], 120_000, 5, onACluster('lab'))),
       together(project('contract-on-cluster', onACluster('contract'), 120_000, 2)),
       withLogs(project('lab-on-cluster', onACluster('lab'), 120_000, 2)),
-      together(project('beside', ['e2e/*.e2e.test.ts'], 300_000, 3, ALONE)),
+      together(project('beside', ['e2e/*.e2e.test.ts', 'e2e/ui/*.e2e.test.ts'], 300_000, 3, ALONE)),
       together(project('beside-cluster', [CLUSTER], 300_000, 2, ALONE)),
       withLogs(project('e2e', ALONE, 300_000, 1)),
     ],

@@ -8,6 +8,10 @@ const UNDER_ALL = ['package.json', 'package-lock.json', 'vitest.config.ts', 'too
 const READS_ALL = /^tools\/.*\.test\.ts$/
 const IS_TEST = /\.test\.ts$/
 
+/** A program builds the web page of these, so no import leads there from the tests that open it. */
+const PAGE = 'apps/dashboard/'
+const OPENS_PAGE = /^e2e\/ui\//
+
 /** Files that differ from the main branch, committed or not, including new ones. */
 export async function changedFiles(): Promise<readonly string[]> {
   const git = (...args: readonly string[]) => must(['git', '-C', ROOT, ...args])
@@ -28,5 +32,9 @@ export function testsOf(changed: readonly string[]): readonly string[] {
     graph,
     built ? [...changed, 'native/src/main.c', 'native/mover/main.c', 'native/flows/main.c'] : changed,
   )
-  return tests.filter((file) => found.has(file) || (changed.length > 0 && READS_ALL.test(file)))
+  const isPageChanged = changed.some((file) => file.startsWith(PAGE))
+  return tests.filter(
+    (file) =>
+      found.has(file) || (changed.length > 0 && READS_ALL.test(file)) || (isPageChanged && OPENS_PAGE.test(file)),
+  )
 }

@@ -19,6 +19,7 @@ export const LONG_FILES: ReadonlyMap<string, number> = new Map([
   ['e2e/kubernetes/rollouts.e2e.test.ts', 77],
   ['e2e/node-faults.e2e.test.ts', 76],
   ['e2e/failures.e2e.test.ts', 68],
+  ['e2e/ui/web-page.e2e.test.ts', 65],
   ['e2e/kubernetes/services.e2e.test.ts', 60],
   ['e2e/rebalance.e2e.test.ts', 59],
   ['e2e/shares.e2e.test.ts', 57],

@@ -32,12 +32,16 @@ import { type ProjectTimes, timesReport } from './times.ts'
 import { ROOT, UsageError, type Verb } from './verb.ts'
 
 const KINDS = ['unit', 'contract', 'lab', 'e2e'] as const
+/** Those of the web page are e2e tests, which people ask for alone. */
+const UI = 'ui'
+const FILES_OF_UI = 'e2e/ui/'
 /** The projects of vitest in their order. */
-const PROJECTS_OF: Readonly<Record<(typeof KINDS)[number], readonly string[]>> = {
+const PROJECTS_OF: Readonly<Record<(typeof KINDS)[number] | typeof UI, readonly string[]>> = {
   unit: ['unit'],
   contract: ['contract', 'contract-on-cluster'],
   lab: ['lab', 'lab-on-cluster'],
   e2e: ['beside', 'beside-cluster', 'e2e'],
+  ui: ['beside'],
 }
 /** Projects whose tests start clusters, or measure. They run last, when nothing is built beside them any more. */
 const ON_KUBERNETES: readonly string[] = ['contract-on-cluster', 'lab-on-cluster', 'beside-cluster', 'e2e']
@@ -48,10 +52,10 @@ const ON_KUBERNETES: readonly string[] = ['contract-on-cluster', 'lab-on-cluster
  */
 const MOST_FILES_AGAIN = 5
 
-/** `./dev test [unit|contract|lab|e2e]` */
+/** `./dev test [unit|contract|lab|e2e|ui]` */
 export const test: Verb = {
   name: 'test',
-  usage: '[changed] [unit|contract|lab|e2e] [FILTER…] [--times]',
+  usage: '[changed] [unit|contract|lab|e2e|ui] [FILTER…] [--times]',
   summary: 'runs the tests, all of them or one kind; the last line counts what ran',
   details:
     'Before the last line come a table of the faults that were tried (what happened, and the figure) and the failures. Up ' +
@@ -59,15 +63,16 @@ export const test: Verb = {
     'failed. The first run builds Kubernetes from its Go modules, beside the tests that do not need it (about 8 minutes on ' +
     'two cores). --times shows where the time went: by kind (and how busy the processors were), by file (imports, hooks, ' +
     'tests), and the slowest tests. ./dev test changed runs the test files that changes since the main branch can break, ' +
-    'committed or not.',
+    'committed or not. ./dev test ui runs those of the web page, in a real browser.',
   async run(given) {
     const times = given.includes('--times') ? new Map<string, ProjectTimes>() : null
     const changedOnly = given[0] === 'changed'
     const args = given.slice(changedOnly ? 1 : 0).filter((arg) => arg !== '--times')
-    const chosen = KINDS.filter((kind) => kind === args[0])
-    const asked = chosen.length > 0 ? args.slice(1) : args
+    const chosen = [...KINDS, UI].filter((kind): kind is keyof typeof PROJECTS_OF => kind === args[0])
+    const named = chosen.length > 0 ? args.slice(1) : args
+    const asked = chosen.includes(UI) && named.length === 0 ? [FILES_OF_UI] : named
     if (chosen.length === 0 && args[0] && !args[0].includes('/') && !args[0].startsWith('-'))
-      throw new UsageError(`there is no kind ${JSON.stringify(args[0])}: ${KINDS.join(', ')}, changed`)
+      throw new UsageError(`there is no kind ${JSON.stringify(args[0])}: ${[...KINDS, UI].join(', ')}, changed`)
     if (changedOnly && asked.length > 0)
       throw new UsageError('changed chooses the files, so it cannot be combined with a filter')
     const filters = changedOnly ? await testsOfChanges() : asked

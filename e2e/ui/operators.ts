@@ -1,0 +1,38 @@
+import { waitFor } from '@spout/testkit'
+import { expect, it } from 'vitest'
+import type { World } from './world.ts'
+
+const NODE = 'node2'
+
+/** What an operator does with nodes, by keyboard and mouse in one page. */
+export function operators(world: () => World): void {
+  it('drains a node after a question, sees how far it is, and takes it into use again', async () => {
+    const { system } = world()
+    await using visit = await world().loggedIn(system.access.admin, 'nodes')
+    const { page } = visit
+    await page.getByRole('button', { name: `Drain ${NODE}` }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Drain', exact: true }).click()
+    await page.getByRole('button', { name: `Undrain ${NODE}` }).waitFor()
+    await page.getByText('drained', { exact: true }).waitFor()
+    expect((await system.nodeNamed(NODE)) as object).toMatchObject({ scheduling: 'draining' })
+    await page.getByRole('button', { name: `Undrain ${NODE}` }).click()
+    await page.getByRole('button', { name: `Drain ${NODE}` }).waitFor()
+    await waitFor(async () => (await system.nodeNamed(NODE)).status.inSync, { what: `${NODE} to be in use` })
+  })
+
+  it('sees a node that no longer reports, without another look', async () => {
+    const { system } = world()
+    await using visit = await world().loggedIn(system.access.admin, 'nodes')
+    const { page } = visit
+    const row = page.getByRole('row', { name: new RegExp(`^${NODE}`) })
+    await row.getByText('ready', { exact: true }).waitFor()
+    const agent = system.lab.process(`agent-${NODE}`)!
+    process.kill(agent.pid, 'SIGSTOP')
+    try {
+      await row.getByText('not connected', { exact: true }).waitFor()
+    } finally {
+      process.kill(agent.pid, 'SIGCONT')
+    }
+    await row.getByText('ready', { exact: true }).waitFor()
+  })
+}

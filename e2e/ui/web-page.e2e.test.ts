@@ -1,0 +1,33 @@
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
+import { hostileText } from './hostile-text.ts'
+import { interruptions } from './interruptions.ts'
+import { keyboard } from './keyboard.ts'
+import { loggingIn } from './logging-in.ts'
+import { oneLoadBalancer } from './one-load-balancer.ts'
+import { operators } from './operators.ts'
+import { pictures } from './pictures.ts'
+import { readable } from './readable.ts'
+import { twoTenants } from './two-tenants.ts'
+import { World } from './world.ts'
+
+/** The web page in a real browser, against the whole product. One lab for all stories. */
+
+let world: World
+const here = () => world
+
+beforeAll(async () => {
+  world = await World.start()
+})
+afterAll(() => world?.[Symbol.asyncDispose]())
+/** In every page of every story: errors of scripts, refusals by the page's own policy, requests to other hosts. */
+afterEach(() => expect(world.browser.takeFaults()).toEqual([]))
+
+describe('logging in', () => loggingIn(here))
+describe('keyboard alone', () => keyboard(here))
+describe('one load balancer', () => oneLoadBalancer(here))
+describe('two tenants', () => twoTenants(here))
+describe('interruptions', () => interruptions(here))
+describe('hostile text', () => hostileText(here))
+describe('operators', () => operators(here))
+describe('pictures', () => pictures(here))
+describe('readable', () => readable(here))
