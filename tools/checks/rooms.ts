@@ -15,6 +15,16 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     'connections',
     ['nouns', 'nodes', 'explain', 'imports', 'plan', 'top', 'checks', 'doctor', 'completion', 'store', 'upgrade'],
   ],
+  'apps/dashboard/src': [
+    'style',
+    'api',
+    'parts',
+    'session',
+    'live',
+    ['explain', 'load-balancers', 'project'],
+    ['certificates', 'operators'],
+    'shell',
+  ],
   'packages/admission/src': [
     'contract',
     'view',
@@ -142,7 +152,7 @@ const isTest = (file: string): boolean => TESTING.test(file) || /\.(test|fixture
 /** Every import that goes up or sideways, and every folder that is in no list, as `file: reason`. */
 export function roomViolations(root: string, rooms: Readonly<Record<string, Rooms>>): readonly string[] {
   return Object.entries(rooms).flatMap(([source, order]) =>
-    globSync('*/**/*.{ts,c,h}', { cwd: path.join(root, source) })
+    globSync('*/**/*.{ts,tsx,c,h}', { cwd: path.join(root, source) })
       .filter((file) => !isTest(file))
       .flatMap((file) => {
         const room = roomOf(order, file)
@@ -162,7 +172,7 @@ export function roomViolations(root: string, rooms: Readonly<Record<string, Room
 
 /** Every product file that imports test code, as `file: reason`. */
 export function testingViolations(root: string): readonly string[] {
-  return globSync('{packages/*,packages/intents/*,apps/*}/src/**/*.ts', { cwd: root })
+  return globSync('{packages/*,packages/intents/*,apps/*}/src/**/*.{ts,tsx}', { cwd: root })
     .filter((file) => !isTest(file) && !file.startsWith('packages/testkit/'))
     .flatMap((file) =>
       importsOf(path.join(root, file))
@@ -186,4 +196,4 @@ const IMPORT = /(?:from|import)\s*\(?\s*'(\.[^']*)'/g
 const INCLUDE = /^#include "(.+)"/gm
 
 const importsOf = (file: string): readonly string[] =>
-  [...readFileSync(file, 'utf8').matchAll(file.endsWith('.ts') ? IMPORT : INCLUDE)].map((match) => match[1] ?? '')
+  [...readFileSync(file, 'utf8').matchAll(/\.tsx?$/.test(file) ? IMPORT : INCLUDE)].map((match) => match[1] ?? '')

@@ -46,6 +46,13 @@ export function Plot({ chart, figures }: Props) {
   return <div ref={place} className={styles.plot} aria-hidden="true" />
 }
 
+/** A line needs two points: fewer are shown as such. */
+const isLonely = ({ data }: UPlot, series: number): boolean =>
+  (data[series] ?? []).filter((value) => value !== null).length < 2
+
+const clockText = (seconds: number): string =>
+  new Date(seconds * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+
 function optionsOf({ series, text }: Chart, width: number): UPlot.Options {
   const style = getComputedStyle(document.documentElement)
   const colour = (name: string): string => resolved(style.getPropertyValue(name))
@@ -61,14 +68,17 @@ function optionsOf({ series, text }: Chart, width: number): UPlot.Options {
     legend: { live: true },
     cursor: { y: false, points: { size: 7 } },
     scales: { y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] } },
-    axes: [axis, { ...axis, size: 66, values: (_plot, values) => values.map(text) }],
+    axes: [
+      { ...axis, values: (_plot, values) => values.map(clockText) },
+      { ...axis, size: 66, values: (_plot, values) => values.map(text) },
+    ],
     series: [
       { value: (_plot, at) => (at === null ? '–' : new Date(at * 1000).toLocaleTimeString()) },
       ...series.map(({ title, colour: name }) => ({
         label: title,
         stroke: colour(name),
         width: 2,
-        points: { show: false },
+        points: { show: isLonely, size: 5 },
         value: (_plot: UPlot, value: number | null) => (value === null ? '–' : text(value)),
       })),
     ],
