@@ -1,15 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type FabricChoice, fabricChoice } from '@spout/model/fabric-choice'
+import type { FabricChoice } from '@spout/model/fabric-choice'
 import { readFileOrNull, writeFileAtomically } from '@spout/sys'
-import { z } from 'zod'
-
-/** Later versions may add fields. */
-const fabricRecord = z.looseObject({
-  interface: z.string().min(1).nullable().default(null),
-  group: fabricChoice.nullable().default(null),
-})
 
 /** What the last agent of this node knew of the fabric. */
 export interface FabricRecord {
@@ -32,12 +25,24 @@ export async function readFabricRecord(
   const bytes = await readFileOrNull(file)
   if (bytes === null) return NOTHING
   try {
-    return fabricRecord.parse(JSON.parse(bytes.toString('utf8')))
+    return recordIn(JSON.parse(bytes.toString('utf8')))
   } catch (error) {
     onDamaged(error)
     return NOTHING
   }
 }
+
+/** No schema: their library would cost every node its memory. Later versions may add fields. */
+function recordIn(written: Partial<FabricRecord> | null): FabricRecord {
+  if (typeof written !== 'object' || written === null) throw new Error('it is not an object')
+  const { interface: name = null, group = null } = written
+  if (!isTextOrNull(name)) throw new Error('interface is not a name')
+  if (typeof group !== 'object' || !isTextOrNull(group?.interface ?? null) || !isTextOrNull(group?.reaches ?? null))
+    throw new Error('group is not a choice of an interface')
+  return { ...written, interface: name, group }
+}
+
+const isTextOrNull = (value: unknown): boolean => value === null || (typeof value === 'string' && value !== '')
 
 /** Writes nothing if nothing differs. */
 export async function changeFabricRecord(file: string, change: Partial<FabricRecord>): Promise<void> {

@@ -32,8 +32,9 @@ function sourcesOfPage(): readonly string[] {
   const used = ours.map((name) => name.replace('@spout/', 'packages/'))
   const patterns = [`${SOURCES}/**/*`, ...used.flatMap((at) => [`${at}/package.json`, `${at}/src/**/*.ts`])]
   return globSync(patterns, { cwd: THIS_CHECKOUT, withFileTypes: true, exclude: isForeign })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && !isTest(entry))
     .map(({ parentPath, name }) => path.relative(THIS_CHECKOUT, path.join(parentPath, name)))
 }
 
-const isForeign = ({ name }: Dirent): boolean => name === 'node_modules' || /\.test\.tsx?$/.test(name)
+const isForeign = ({ name }: Dirent): boolean => name === 'node_modules'
+const isTest = ({ name }: Dirent): boolean => /\.test\.tsx?$/.test(name)

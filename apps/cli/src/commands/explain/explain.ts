@@ -4,7 +4,6 @@ import type { Command } from 'commander'
 import { findByName, scopedTo } from '../../lookup.ts'
 import { type CommandContext, sessionOf } from '../connections/context.ts'
 import type { RequestChoice } from './asked-url.ts'
-import { explainRequest } from './explain-request.ts'
 import { explainService, type ServiceChoice } from './explain-service.ts'
 import { explainText } from './explain-text.ts'
 import { explainVipText, type VipExplanation } from './explain-vip-text.ts'
@@ -44,7 +43,11 @@ export function addExplain(program: Command, context: CommandContext): void {
     .option('--client <ip>', "the client's address, for lists and routes that ask for it")
     .option('--lb <name>', 'the load balancer with the address, if several projects use it')
     .option('--project <project>', 'the project with the address, if several use it')
-    .action((url: string, options: RequestChoice & VipChoice) => explainRequest(url, options, context))
+    .action(async (url: string, options: RequestChoice & VipChoice) => {
+      // Loaded only here: other commands start faster without the planner.
+      const { explainRequest } = await import('./explain-request.ts')
+      return explainRequest(url, options, context)
+    })
   command
     .command('service')
     .description("the state of a Kubernetes Service: what the connector wrote on it, then its load balancer's path")
