@@ -90,6 +90,12 @@ it('native-api.md: one call writes a load balancer, refusals are problem documen
   const errorIn = (line: string) => problem(JSON.stringify((JSON.parse(line) as { readonly error: object }).error))
   expect(errorIn(forgotten.said)).toEqual(errorIn(forgotten.shown))
 
+  // The stream goes on; its first event is all that is looked at.
+  const events = page.take('curl -sN')
+  const { stdout: streamed } = await asTenant(`${events.command.replace('curl', 'curl --max-time 1')} || true`)
+  const hello = (text: string) => text.replaceAll('\r', '').split('\n').slice(0, 2)
+  expect(hello(streamed)).toEqual(hello(events.printed.join('\n')))
+
   const quota = page.take('curl -s $SPOUT_ENDPOINT/api/v1/projects/')
   const { stdout } = await asTenant(`PROJECT_ID=${projectId}\n${quota.command}`)
   expect(fieldsOf(stdout)).toEqual(fieldsOf(quota.printed.join('\n')))

@@ -1,4 +1,5 @@
 import { type Browser, type BrowserContext, chromium } from 'playwright-core'
+import { QuietNetwork } from './quiet-network.ts'
 import { Visit } from './visit.ts'
 
 /** Debian's, from tools/apt-packages: no browser is downloaded. */
@@ -21,19 +22,28 @@ export interface Look {
  */
 export class TestBrowser implements AsyncDisposable {
   readonly #browser: Browser
+  readonly #network: QuietNetwork
   readonly #visits: Visit[] = []
 
-  private constructor(browser: Browser) {
+  private constructor(browser: Browser, network: QuietNetwork) {
     this.#browser = browser
+    this.#network = network
   }
 
   static async launch(): Promise<TestBrowser> {
+    const network = QuietNetwork.create()
     const args = ['--no-sandbox', '--disable-dev-shm-usage', NO_FOREIGN_HOSTS]
-    return new TestBrowser(await chromium.launch({ executablePath: PROGRAM, args }))
+    try {
+      return new TestBrowser(await chromium.launch({ executablePath: network.wrapped(PROGRAM), args }), network)
+    } catch (error) {
+      await network[Symbol.asyncDispose]()
+      throw error
+    }
   }
 
-  /** Opens an empty page of a new user. Paths that it is asked for are of this origin, such as `http://127.0.0.1:9130`. */
+  /** Opens an empty page of a new user. Paths that it is asked for are of this origin, `http://127.0.0.1:PORT`. */
   async visit(origin: string, { width = 1280, height = 800, colours = 'light' }: Look = {}): Promise<Visit> {
+    await this.#network.reach(Number(new URL(origin).port))
     const context = await this.#browser.newContext({
       ...{ baseURL: origin, viewport: { width, height }, colorScheme: colours },
       // Pictures and texts do not depend on the machine, nor on when they are taken of what moves.
@@ -53,6 +63,7 @@ export class TestBrowser implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#browser.close()
+    await this.#network[Symbol.asyncDispose]()
   }
 }
 
