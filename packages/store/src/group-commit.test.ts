@@ -52,6 +52,19 @@ describe('GroupCommit', () => {
     ])
   })
 
+  test('what waits can be refused, and what is under way goes on', async () => {
+    const { flushes, commits } = slow()
+    const first = commits.submit(0)
+    await nextTurn()
+    const refused = expect(commits.submit(1)).rejects.toThrow('it takes long')
+    commits.refuse(new Error('it takes long'))
+    await refused
+    flushes[0]?.end()
+    expect(await first).toBe(0)
+    await commits.drain()
+    expect(flushes.map(({ batch }) => batch)).toEqual([[0]])
+  })
+
   test('what is submitted during a flush waits for it and shares the next, and nothing is answered before its own', async () => {
     const { flushes, commits } = slow()
     const answered: number[] = []

@@ -72,6 +72,13 @@ export class GroupCommit<T, R> {
     })
   }
 
+  /** Rejects what waits for the flush under way: that one may take long. Not what is in it. */
+  refuse(error: unknown): void {
+    const waiting = this.#queue
+    this.#queue = []
+    for (const { reject } of waiting) reject(error)
+  }
+
   /** Resolves when nothing waits and no flush is under way. */
   async drain(): Promise<void> {
     while (this.#flushing !== null) await this.#flushing

@@ -27,6 +27,8 @@ export interface BatchWriterOptions {
   readonly retention: Retention
   /** How often a server that refused a write is tried again. */
   readonly probeIntervalMs: number
+  /** Called when it waits for a server that is away, before it knows what became of a batch. */
+  readonly onWait: (reason: string) => void
 }
 
 export interface Applied {
@@ -169,8 +171,10 @@ export class BatchWriter {
 
   /** Whether a batch is stored whose answer was lost. Waits for the server, however long it is away. */
   async #isStored(number: number): Promise<boolean> {
+    const { connection, onWait } = this.#options
     for (;;) {
-      const session = await this.#options.connection.connected().catch((error: unknown) => {
+      if (connection.trouble !== null) onWait(connection.trouble)
+      const session = await connection.connected().catch((error: unknown) => {
         throw new SpoutError('StoredUnknown', { reason: reasonOf(error) }, { cause: error })
       })
       try {

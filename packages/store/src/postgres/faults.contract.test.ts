@@ -67,6 +67,24 @@ test('a commit whose answer was lost is acknowledged, and stored once', async ()
   expect(await logOf(store, from)).toEqual(new Map([['a', [0, 1, 2, 3, 4, 5]]]))
 })
 
+test('a commit behind one whose answer was lost does not wait for a server that is away', async () => {
+  const database = await databases.create()
+  const proxy = await CommitProxy.start(databases.server.host)
+  undo.push(() => proxy.close())
+  const store = await opened({ ...database, servers: [{ host: proxy.host, port: proxy.port }] })
+  const from = await store.revision()
+  const lost = proxy.lose('answer')
+  const first = codeOf(store.commit([put('first')]))
+  await lost
+  // The store has not heard of the loss yet, so it takes this one.
+  const behind = codeOf(store.commit([put('behind')]))
+  proxy.cut()
+  expect(await behind).toBe('StoreUnavailable')
+  proxy.mend()
+  expect(await first).toBe('accepted')
+  expect([...(await logOf(store, from)).keys()]).toEqual(['first'])
+})
+
 test('a COMMIT that was lost itself is refused and not stored, and its open transaction holds nobody up for long', async () => {
   const database = await databases.create()
   const proxy = await CommitProxy.start(databases.server.host)

@@ -129,6 +129,8 @@ export class PostgresStore implements Store {
       connection: connections.writing,
       retention: options.retention ?? { changes: 50_000, bytes: 256 * 1024 * 1024 },
       probeIntervalMs: options.probeIntervalMs ?? 500,
+      // They were taken before anybody knew that the server is away. Nothing of them was begun.
+      onWait: (reason) => this.#commits.refuse(refused(reason)),
     })
     this.#log = new FollowedLog(this.#reader, ends, () => this.#watches.notify())
     this.#watches = new Watches(this.#storeId, this.#log, options.bookmarkIntervalMs ?? 10_000, this.#known)
