@@ -1,8 +1,6 @@
 import type { FigureSpan, Figures, MemberTransition } from '@spout/model'
 import { ask } from './ask.ts'
 
-export type { FigureName, FigureSpan, Figures } from '@spout/model'
-
 export const readFigures = (id: string, span: FigureSpan, signal: AbortSignal): Promise<Figures> =>
   ask('GET', `/load-balancers/${encodeURIComponent(id)}/figures?${new URLSearchParams({ span })}`, { signal })
 

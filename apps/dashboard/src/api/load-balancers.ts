@@ -1,7 +1,6 @@
-import type { LoadBalancer } from '@spout/model'
+import type { LoadBalancer, LoadBalancerRow } from '@spout/model'
 import { type Answer, ask, askWithVersion } from './ask.ts'
 import type { LoadBalancerExplanation } from './explanation.ts'
-import type { LoadBalancerRow } from './load-balancer-row.ts'
 import type { ShownStatus } from './load-balancer-status.ts'
 
 /** A load balancer's document with its status. */

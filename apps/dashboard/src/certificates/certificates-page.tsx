@@ -5,12 +5,11 @@ import { keys } from '../api/query-keys.ts'
 import { useAnnounce } from '../parts/announcer.tsx'
 import { Badge, type Tone } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
-import { Dialog, DialogActions } from '../parts/dialog.tsx'
+import { DeletionDialog } from '../parts/deletion-dialog.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Name } from '../parts/name.tsx'
 import { Page } from '../parts/page.tsx'
-import { ProblemBox } from '../parts/problem-box.tsx'
 import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { useSession } from '../session/session-context.ts'
@@ -134,26 +133,8 @@ function DeleteDialog({ certificate: { id, name }, onClose }: DeleteProps) {
     },
   })
   return (
-    <Dialog
-      title={
-        <>
-          Delete <Name of={name} or={id} />?
-        </>
-      }
-      isOpen
-      isAlert
-      onClose={onClose}
-    >
+    <DeletionDialog name={name} id={id} deletion={deletion} onClose={onClose}>
       <p>Its key cannot be read back. A certificate that a listener or pool uses is not deleted.</p>
-      {deletion.error !== null && <ProblemBox error={deletion.error} />}
-      <DialogActions>
-        <Button onPress={onClose} autoFocus>
-          Keep it
-        </Button>
-        <Button variant="danger" onPress={() => deletion.mutate()} isPending={deletion.isPending}>
-          Delete
-        </Button>
-      </DialogActions>
-    </Dialog>
+    </DeletionDialog>
   )
 }

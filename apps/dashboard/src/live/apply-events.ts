@@ -1,5 +1,5 @@
+import type { LoadBalancerRow } from '@spout/model'
 import type { QueryClient } from '@tanstack/react-query'
-import type { LoadBalancerRow } from '../api/load-balancer-row.ts'
 import { keys } from '../api/query-keys.ts'
 import type { StreamEvent } from './event-splitter.ts'
 import { patchedRows } from './patched-rows.ts'
@@ -23,7 +23,6 @@ export function applyEvents(client: QueryClient, events: readonly StreamEvent[])
     else if (name === 'gone') rows.set(said.id, null)
     else if (name === 'object' && said.kind !== undefined) read([said.kind])
     else if (name === 'node') read(['node'])
-    else if (name === 'problems') read(keys.problems)
     if (name === 'load-balancer' || name === 'gone') read(['loadBalancer', said.id])
   }
   if (rows.size > 0) putRows(client, rows)

@@ -1,25 +1,6 @@
 import { expect, it } from 'vitest'
-import type { LoadBalancerRow } from '../api/load-balancer-row.ts'
+import { row } from '../testing/rows.ts'
 import { patchedRows } from './patched-rows.ts'
-
-const row = (id: string, more: Partial<LoadBalancerRow> = {}): LoadBalancerRow => ({
-  id,
-  projectId: 'p1',
-  projectName: 'acme',
-  name: id,
-  health: 'ok',
-  reason: null,
-  vips: [],
-  listeners: 1,
-  routes: 0,
-  members: { total: 2, serving: 2 },
-  owner: null,
-  createdAt: '2026-11-29T12:00:00.000Z',
-  updatedAt: null,
-  connectionsPerSecond: null,
-  bytesPerSecond: null,
-  ...more,
-})
 
 it('puts changed rows in their place, new ones at the end, and leaves out those that are gone', () => {
   const [a, b, c] = [row('a'), row('b'), row('c')]

@@ -1,4 +1,4 @@
-import type { LoadBalancerRow } from '../api/load-balancer-row.ts'
+import type { LoadBalancerRow } from '@spout/model'
 
 /**
  * Rows with changes in their place, and new ones at the end. Unchanged rows stay the same objects.

@@ -1,5 +1,5 @@
+import type { LoadBalancerHealth } from '@spout/model'
 import type { LoadBalancerExplanation } from '../api/explanation.ts'
-import type { LoadBalancerHealth } from '../api/load-balancer-row.ts'
 
 type Told = Pick<LoadBalancerExplanation, 'loadBalancer' | 'state' | 'serving' | 'notice'>
 

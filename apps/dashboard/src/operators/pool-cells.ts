@@ -36,7 +36,7 @@ export function poolCells(runs: readonly Run[], most: number): readonly Cell[] {
   return cells
 }
 
-const WEIGHTS: Readonly<Record<AddressState, number>> = { free: 0, resting: 1, taken: 2 }
+const WEIGHTS: Readonly<Record<AddressState, number>> = { free: 0, excluded: 1, resting: 2, taken: 3 }
 const weight = (state: AddressState): number => WEIGHTS[state]
 
 /** Where a key leads in a map of squares; null for other keys. @param columns of the map as it is drawn */

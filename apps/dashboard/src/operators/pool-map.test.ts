@@ -1,32 +1,32 @@
+import type { PoolUsagePart } from '@spout/model'
 import { describe, expect, it } from 'vitest'
 import { cellAfterKey, poolCells } from './pool-cells.ts'
-import { countsOf, poolRuns } from './pool-runs.ts'
+import { poolRuns } from './pool-runs.ts'
+import { runText } from './run-text.ts'
 
-const NOW = Date.parse('2026-02-01T12:00:00Z')
-const pool = (...ranges: readonly (readonly [string, string])[]) => ({
-  id: 'public',
-  ranges: ranges.map(([first, last]) => ({ first, last })),
+const part = (state: PoolUsagePart['state'], first: string, last = first): PoolUsagePart => ({
+  ...{ state, first, last, by: null, restsUntil: null },
 })
-const held = (address: string, own: object = {}) => ({
-  ...{ address, holderId: 'public', projectId: 'shop', use: 'vip' as const, ownerId: 'lb', quarantineUntil: null },
-  ...own,
+const taken = (address: string, own: Partial<NonNullable<PoolUsagePart['by']>> = {}): PoolUsagePart => ({
+  ...part('taken', address),
+  by: { use: 'vip', projectId: 'shop', projectName: 'shop', loadBalancerId: 'lb', loadBalancerName: '', ...own },
 })
 const shown = (runs: ReturnType<typeof poolRuns>) =>
   runs.map(({ state, first, last, count }) => `${state} ${first}-${last} ${count}`)
 
 describe('runs of a pool', () => {
   it('join neighbours of one project and state', () => {
-    const addresses = [
-      held('198.51.100.18', { ownerId: 'other' }),
-      held('198.51.100.17'),
-      held('198.51.100.19', { projectId: 'blog' }),
-      held('198.51.100.21', { quarantineUntil: '2026-02-01T12:05:00Z', ownerId: null }),
-      held('198.51.100.22', { quarantineUntil: '2026-02-01T11:59:00Z', ownerId: null }),
-      held('198.51.100.23', { holderId: 'another pool' }),
-    ]
-    const runs = poolRuns(pool(['198.51.100.16', '198.51.100.24']), addresses, NOW)
+    const runs = poolRuns([
+      part('excluded', '198.51.100.16'),
+      taken('198.51.100.17'),
+      taken('198.51.100.18', { loadBalancerId: 'other' }),
+      taken('198.51.100.19', { projectId: 'blog' }),
+      part('free', '198.51.100.20'),
+      { ...taken('198.51.100.21', { loadBalancerId: null }), state: 'resting', restsUntil: '2026-02-01T12:05:00Z' },
+      part('free', '198.51.100.22', '198.51.100.24'),
+    ])
     expect(shown(runs)).toEqual([
-      'free 198.51.100.16-198.51.100.16 1',
+      'excluded 198.51.100.16-198.51.100.16 1',
       'taken 198.51.100.17-198.51.100.18 2',
       'taken 198.51.100.19-198.51.100.19 1',
       'free 198.51.100.20-198.51.100.20 1',
@@ -34,27 +34,29 @@ describe('runs of a pool', () => {
       'free 198.51.100.22-198.51.100.24 3',
     ])
     expect(runs[1]).toMatchObject({ ownerIds: ['lb', 'other'], projectId: 'shop', use: 'vip', until: null })
-    expect(countsOf(runs)).toEqual({ free: 5n, taken: 3n, resting: 1n, all: 9n })
+    expect(runs[4]).toMatchObject({ ownerIds: [], until: '2026-02-01T12:05:00Z' })
+    expect(runText(runs[0]!, new Map())).toBe('198.51.100.16: never given out')
   })
 
-  it('cover every range, and are few in a pool of any size', () => {
-    const ranges = [
-      ['198.51.100.16', '198.51.100.17'] as const,
-      ['2001:db8::', '2001:db8::ffff:ffff:ffff:ffff'] as const,
-    ]
-    const runs = poolRuns(pool(...ranges), [held('2001:db8::'), held('198.51.100.17')], NOW)
-    expect(shown(runs)).toEqual([
+  it('do not join what is on both sides of a gap, and count a pool of any size', () => {
+    const last = '2001:db8::ffff:ffff:ffff:ffff'
+    expect(
+      shown(poolRuns([part('free', '198.51.100.16'), part('free', '198.51.100.18'), part('free', '2001:db8::', last)])),
+    ).toEqual([
       'free 198.51.100.16-198.51.100.16 1',
-      'taken 198.51.100.17-198.51.100.17 1',
-      'taken 2001:db8::-2001:db8:: 1',
-      `free 2001:db8::1-2001:db8::ffff:ffff:ffff:ffff ${2n ** 64n - 1n}`,
+      'free 198.51.100.18-198.51.100.18 1',
+      `free 2001:db8::-${last} ${2n ** 64n}`,
     ])
   })
 })
 
 describe('squares of a pool', () => {
   it('are addresses while they fit', () => {
-    const runs = poolRuns(pool(['198.51.100.16', '198.51.100.19']), [held('198.51.100.18')], NOW)
+    const runs = poolRuns([
+      part('free', '198.51.100.16', '198.51.100.17'),
+      taken('198.51.100.18'),
+      part('free', '198.51.100.19'),
+    ])
     expect(poolCells(runs, 4).map(({ state, run }) => `${state} ${run}`)).toEqual([
       'free 0',
       'free 0',
@@ -64,7 +66,11 @@ describe('squares of a pool', () => {
   })
 
   it('are several addresses each otherwise, and show what is used', () => {
-    const runs = poolRuns(pool(['10.0.0.0', '10.0.255.255']), [held('10.0.10.7')], NOW)
+    const runs = poolRuns([
+      part('free', '10.0.0.0', '10.0.10.6'),
+      taken('10.0.10.7'),
+      part('free', '10.0.10.8', '10.0.255.255'),
+    ])
     const cells = poolCells(runs, 1000)
     expect(cells.length).toBeLessThanOrEqual(1000)
     expect(cells.reduce((sum, { count }) => sum + count, 0n)).toBe(65_536n)

@@ -102,6 +102,9 @@ const Legend = ({
     <li>
       <span className={`${styles.sample} ${styles.resting}`} /> rests
     </li>
+    <li>
+      <span className={`${styles.sample} ${styles.excluded}`} /> never given out
+    </li>
     {[...colours].map(([projectId, colour]) => (
       <li key={projectId}>
         <span className={`${styles.sample} ${styles.taken} ${styles[`series${colour}`]}`} />{' '}

@@ -1,5 +1,6 @@
+import type { AddressPool } from '@spout/model'
 import { useQuery } from '@tanstack/react-query'
-import { listAddresses } from '../api/addresses.ts'
+import { readPoolUsage } from '../api/addresses.ts'
 import { listAddressPools } from '../api/networks.ts'
 import { listProjects } from '../api/projects.ts'
 import { keys } from '../api/query-keys.ts'
@@ -7,8 +8,12 @@ import { keys } from '../api/query-keys.ts'
 export const useAddressPools = () =>
   useQuery({ queryKey: keys.of('addressPool'), queryFn: ({ signal }) => listAddressPools(signal) })
 
-export const useAddresses = () =>
-  useQuery({ queryKey: keys.of('address'), queryFn: ({ signal }) => listAddresses(signal) })
+/** It is read anew when an address changes, or the pool itself. */
+export const usePoolUsage = ({ id, ranges, gatewayIp }: AddressPool) =>
+  useQuery({
+    queryKey: keys.of('address', 'usage', id, JSON.stringify([ranges, gatewayIp])),
+    queryFn: ({ signal }) => readPoolUsage(id, signal),
+  })
 
 export const useProjects = () =>
   useQuery({ queryKey: keys.of('project'), queryFn: ({ signal }) => listProjects(signal) })

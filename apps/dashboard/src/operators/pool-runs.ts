@@ -1,7 +1,7 @@
-import type { Address, AddressPool } from '@spout/model'
-import { formatIp, type Ip, parseIp } from '@spout/net'
+import type { PoolUsagePart } from '@spout/model'
+import { parseIp } from '@spout/net'
 
-export type AddressState = 'free' | 'taken' | 'resting'
+export type AddressState = PoolUsagePart['state']
 
 /** Neighbouring addresses of a pool with the same state, project and use. */
 export interface Run {
@@ -9,76 +9,44 @@ export interface Run {
   readonly first: string
   readonly last: string
   readonly count: bigint
-  /** Null for addresses that are free, or Spout's own. */
+  /** Null for addresses that nobody has, and for Spout's own. */
   readonly projectId: string | null
-  /** Null for addresses that are free. */
-  readonly use: Address['use'] | null
+  /** Null for addresses that nobody has. */
+  readonly use: NonNullable<PoolUsagePart['by']>['use'] | null
   /** The load balancers that have them, in order; none for addresses that are reserved only. */
   readonly ownerIds: readonly string[]
   /** When the last of them may go to any project again; null unless they rest. */
   readonly until: string | null
 }
 
-type Pool = Pick<AddressPool, 'id' | 'ranges'>
-type Held = Pick<Address, 'address' | 'holderId' | 'projectId' | 'use' | 'ownerId' | 'quarantineUntil'>
-
-/**
- * A pool from its first address to its last, as few runs. The cost depends on the addresses in use, not on the size of
- * the pool, which may be an IPv6 network.
- * @param nowMs an address whose rest is over by then is free
- */
-export function poolRuns(pool: Pool, addresses: readonly Held[], nowMs: number): readonly Run[] {
-  const held = addresses
-    .filter(({ holderId, quarantineUntil }) => holderId === pool.id && !isOver(quarantineUntil, nowMs))
-    .map((address) => ({ address, ip: parseIp(address.address) }))
-    .sort((a, b) => (a.ip.value < b.ip.value ? -1 : 1))
-  return pool.ranges.flatMap((range) => {
-    const [first, last] = [parseIp(range.first), parseIp(range.last)]
-    const inside = held.filter(
-      ({ ip }) => ip.version === first.version && ip.value >= first.value && ip.value <= last.value,
-    )
-    return rangeRuns(first, last, inside)
-  })
-}
-
-const isOver = (until: string | null, nowMs: number): boolean => until !== null && Date.parse(until) <= nowMs
-
-interface Placed {
-  readonly address: Held
-  readonly ip: Ip
-}
-
-function rangeRuns({ version, value: first }: Ip, last: Ip, held: readonly Placed[]): readonly Run[] {
+/** A pool from its first address to its last, as few runs. @param parts as the server tells them, in their order */
+export function poolRuns(parts: readonly PoolUsagePart[]): readonly Run[] {
   const runs: Run[] = []
-  let next = first
-  const free = (end: bigint): void => {
-    if (end >= next) runs.push(runOf(version, next, end, null))
-  }
-  for (const { address, ip } of held) {
-    if (ip.value < next) continue
-    free(ip.value - 1n)
-    const before = runs.at(-1)
-    const run = runOf(version, ip.value, ip.value, address)
+  for (const part of parts) {
+    const [before, run] = [runs.at(-1), runOf(part)]
     if (before !== undefined && continues(before, run)) runs[runs.length - 1] = joined(before, run)
     else runs.push(run)
-    next = ip.value + 1n
   }
-  free(last.value)
   return runs
 }
 
-const runOf = (version: 4 | 6, first: bigint, last: bigint, held: Held | null): Run => ({
-  state: held === null ? 'free' : held.quarantineUntil === null ? 'taken' : 'resting',
-  first: formatIp({ version, value: first } as Ip),
-  last: formatIp({ version, value: last } as Ip),
-  count: last - first + 1n,
-  projectId: held?.projectId ?? null,
-  use: held?.use ?? null,
-  ownerIds: held?.ownerId == null ? [] : [held.ownerId],
-  until: held?.quarantineUntil ?? null,
+const runOf = ({ state, first, last, by, restsUntil }: PoolUsagePart): Run => ({
+  ...{ state, first, last },
+  count: parseIp(last).value - parseIp(first).value + 1n,
+  projectId: by?.projectId ?? null,
+  use: by?.use ?? null,
+  ownerIds: by?.loadBalancerId == null ? [] : [by.loadBalancerId],
+  until: restsUntil,
 })
 
-const continues = (a: Run, b: Run): boolean => a.state === b.state && a.projectId === b.projectId && a.use === b.use
+const continues = (a: Run, b: Run): boolean =>
+  a.state === b.state && a.projectId === b.projectId && a.use === b.use && areNeighbours(a.last, b.first)
+
+/** Two ranges of a pool may have a gap between them. */
+function areNeighbours(one: string, next: string): boolean {
+  const [a, b] = [parseIp(one), parseIp(next)]
+  return a.version === b.version && a.value + 1n === b.value
+}
 
 const joined = (a: Run, b: Run): Run => ({
   ...a,
@@ -87,12 +55,3 @@ const joined = (a: Run, b: Run): Run => ({
   ownerIds: [...new Set([...a.ownerIds, ...b.ownerIds])],
   until: a.until === null || b.until === null ? null : a.until > b.until ? a.until : b.until,
 })
-
-export type PoolCounts = Readonly<Record<AddressState | 'all', bigint>>
-
-export function countsOf(runs: readonly Run[]): PoolCounts {
-  const of = (state: AddressState): bigint =>
-    runs.reduce((sum, run) => (run.state === state ? sum + run.count : sum), 0n)
-  const counts = { free: of('free'), taken: of('taken'), resting: of('resting') }
-  return { ...counts, all: counts.free + counts.taken + counts.resting }
-}

@@ -3,7 +3,7 @@ import { Table } from '../parts/table.tsx'
 import { absoluteTime } from '../parts/time-text.ts'
 import type { Run } from './pool-runs.ts'
 import styles from './pools-page.module.css'
-import { holderText } from './run-text.ts'
+import { holderText, STATE_WORDS } from './run-text.ts'
 
 /** More runs are not shown. */
 const MOST = 500
@@ -22,7 +22,7 @@ export const PoolTable = ({ name, runs, projects }: Props) => (
         <tr key={run.first}>
           <th scope="row">{run.first === run.last ? run.first : `${run.first} – ${run.last}`}</th>
           <td>{run.count.toLocaleString()}</td>
-          <td>{run.until === null ? run.state : `rests until ${absoluteTime(run.until)}`}</td>
+          <td>{run.until === null ? STATE_WORDS[run.state] : `rests until ${absoluteTime(run.until)}`}</td>
           <td>
             <bdi>{holderText(run, projects)}</bdi>
           </td>

@@ -4,7 +4,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Page } from '../parts/page.tsx'
 import { OperatorsOnly } from './operators-only.tsx'
 import { PoolCard } from './pool-card.tsx'
-import { useAddresses, useAddressPools, useProjects } from './pool-reads.ts'
+import { useAddressPools, useProjects } from './pool-reads.ts'
 
 /** The pools of public addresses: what is free, taken or rests, and by whom. */
 export const PoolsPage: FC = () => (
@@ -17,22 +17,13 @@ export const PoolsPage: FC = () => (
 
 function Pools() {
   const pools = useAddressPools()
-  const addresses = useAddresses()
   const { data: projects = [] } = useProjects()
   const names = new Map(projects.map(({ id, name }) => [id, name]))
   return (
     <Loaded query={pools}>
-      {(all) => (
-        <Loaded query={addresses}>
-          {(held) =>
-            all.length === 0 ? (
-              <NoPools />
-            ) : (
-              all.map((pool) => <PoolCard key={pool.id} pool={pool} addresses={held} projects={names} />)
-            )
-          }
-        </Loaded>
-      )}
+      {(all) =>
+        all.length === 0 ? <NoPools /> : all.map((pool) => <PoolCard key={pool.id} pool={pool} projects={names} />)
+      }
     </Loaded>
   )
 }

@@ -7,7 +7,8 @@ const COLOURS = 5
 export function projectColours(runs: readonly Run[]): ReadonlyMap<string, number> {
   const counts = new Map<string, bigint>()
   for (const { state, projectId, count } of runs)
-    if (state !== 'free') counts.set(projectId ?? '', (counts.get(projectId ?? '') ?? 0n) + count)
+    if (state === 'taken' || state === 'resting')
+      counts.set(projectId ?? '', (counts.get(projectId ?? '') ?? 0n) + count)
   const largest = [...counts].sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0)).slice(0, COLOURS)
   return new Map(largest.map(([projectId], at) => [projectId, at + 1]))
 }

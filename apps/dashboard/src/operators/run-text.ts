@@ -1,8 +1,15 @@
-import type { Run } from './pool-runs.ts'
+import type { AddressState, Run } from './pool-runs.ts'
+
+export const STATE_WORDS: Readonly<Record<AddressState, string>> = {
+  free: 'free',
+  taken: 'taken',
+  resting: 'rests',
+  excluded: 'never given out',
+}
 
 /** Who has the addresses of a run. */
 export function holderText({ state, projectId, use }: Run, projects: ReadonlyMap<string, string>): string {
-  if (state === 'free') return 'nobody'
+  if (state === 'free' || state === 'excluded') return 'nobody'
   return projectId === null ? `Spout itself (${use})` : (projects.get(projectId) ?? projectId)
 }
 
@@ -10,6 +17,6 @@ export function holderText({ state, projectId, use }: Run, projects: ReadonlyMap
 export function runText(run: Run, projects: ReadonlyMap<string, string>): string {
   const { first, last, state } = run
   const addresses = first === last ? first : `${first} – ${last}`
-  if (state === 'free') return `${addresses}: free`
+  if (state === 'free' || state === 'excluded') return `${addresses}: ${STATE_WORDS[state]}`
   return `${addresses}: ${state === 'taken' ? 'taken by' : 'rests, was of'} ${holderText(run, projects)}`
 }

@@ -1,4 +1,4 @@
-import type { LoadBalancerHealth } from '../api/load-balancer-row.ts'
+import type { LoadBalancerHealth } from '@spout/model'
 import { Badge, type Tone } from './badge.tsx'
 
 export const HEALTH_WORDS: Readonly<Record<LoadBalancerHealth, string>> = {

@@ -1,4 +1,4 @@
-import type { FigureName, Figures } from '../../api/figures.ts'
+import type { FigureName, Figures } from '@spout/model'
 import { byteFigure, shortFigure } from '../../parts/figures.ts'
 
 export interface Series {

@@ -1,6 +1,7 @@
+import type { FigureSpan } from '@spout/model'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type FigureSpan, readFigures } from '../../api/figures.ts'
+import { readFigures } from '../../api/figures.ts'
 import { keys } from '../../api/query-keys.ts'
 import { Choice } from '../../parts/choice.tsx'
 import { Loaded } from '../../parts/loaded.tsx'

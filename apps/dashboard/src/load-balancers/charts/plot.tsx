@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import type { Figures } from '../../api/figures.ts'
+import type { Figures } from '@spout/model'
 import { type Chart, columnsOf } from './chart-list.ts'
 import styles from './plot.module.css'
 

@@ -4,11 +4,9 @@ import { listCertificates } from '../../api/certificates.ts'
 import { deleteLoadBalancer, readLoadBalancer } from '../../api/load-balancers.ts'
 import { keys } from '../../api/query-keys.ts'
 import { useAnnounce } from '../../parts/announcer.tsx'
-import { Button } from '../../parts/button.tsx'
-import { Dialog, DialogActions } from '../../parts/dialog.tsx'
+import { DeletionDialog } from '../../parts/deletion-dialog.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Name } from '../../parts/name.tsx'
-import { ProblemBox } from '../../parts/problem-box.tsx'
 import styles from './delete-dialog.module.css'
 import { type Released, releasedWith } from './released.ts'
 
@@ -37,27 +35,9 @@ export function DeleteDialog({ id, name, onClose }: Props) {
     },
   })
   return (
-    <Dialog
-      title={
-        <>
-          Delete <Name of={name} />?
-        </>
-      }
-      isOpen
-      isAlert
-      onClose={onClose}
-    >
+    <DeletionDialog name={name} id={id} deletion={deletion} onClose={onClose}>
       <Loaded query={read}>{({ body }) => <ReleasedList of={releasedWith(body)} />}</Loaded>
-      {deletion.error !== null && <ProblemBox error={deletion.error} />}
-      <DialogActions>
-        <Button onPress={onClose} autoFocus>
-          Keep it
-        </Button>
-        <Button variant="danger" onPress={() => deletion.mutate()} isPending={deletion.isPending}>
-          Delete
-        </Button>
-      </DialogActions>
-    </Dialog>
+    </DeletionDialog>
   )
 }
 

@@ -1,5 +1,5 @@
+import type { LoadBalancerHealth } from '@spout/model'
 import { useEffect, useRef } from 'react'
-import type { LoadBalancerHealth } from '../../api/load-balancer-row.ts'
 import { useAnnounce } from '../../parts/announcer.tsx'
 import { HEALTH_WORDS } from '../../parts/health-badge.tsx'
 

@@ -1,6 +1,6 @@
+import type { LoadBalancerRow } from '@spout/model'
 import { Link } from '@tanstack/react-router'
 import type { FC } from 'react'
-import type { LoadBalancerRow } from '../../api/load-balancer-row.ts'
 import { byteFigure, shortFigure } from '../../parts/figures.ts'
 import { HealthBadge } from '../../parts/health-badge.tsx'
 import { Name } from '../../parts/name.tsx'

@@ -1,6 +1,6 @@
+import type { LoadBalancerHealth } from '@spout/model'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { LoadBalancerHealth } from '../../api/load-balancer-row.ts'
 import { listProjects } from '../../api/projects.ts'
 import { keys } from '../../api/query-keys.ts'
 import { Mark } from '../../parts/badge.tsx'

@@ -1,4 +1,4 @@
-import type { LoadBalancerOwner } from '../../api/load-balancer-row.ts'
+import type { LoadBalancerOwner } from '@spout/model'
 import type { OwnerKind } from './table-search.ts'
 
 /** What made a load balancer, in words. */

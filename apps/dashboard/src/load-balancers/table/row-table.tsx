@@ -1,6 +1,6 @@
+import type { LoadBalancerRow } from '@spout/model'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useLayoutEffect, useRef, useState } from 'react'
-import type { LoadBalancerRow } from '../../api/load-balancer-row.ts'
 import { COLUMNS, type Column } from './columns.tsx'
 import styles from './row-table.module.css'
 import type { TableSearch } from './table-search.ts'

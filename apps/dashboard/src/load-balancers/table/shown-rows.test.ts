@@ -1,32 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { LoadBalancerRow } from '../../api/load-balancer-row.ts'
+import { row } from '../../testing/rows.ts'
 import { byName, shownRows } from './shown-rows.ts'
 import { tableSearch } from './table-search.ts'
 
-const row = (name: string, more: Partial<LoadBalancerRow> = {}): LoadBalancerRow => ({
-  id: `id-of-${name}`,
-  projectId: 'p',
-  projectName: 'acme',
-  name,
-  health: 'ok',
-  reason: null,
-  vips: ['198.51.100.1'],
-  listeners: 1,
-  routes: 0,
-  members: { total: 2, serving: 2 },
-  owner: null,
-  createdAt: '2026-11-29T12:00:00.000Z',
-  updatedAt: null,
-  connectionsPerSecond: null,
-  bytesPerSecond: null,
-  ...more,
-})
+const named = (name: string, more: Parameters<typeof row>[1] = {}) => row(`id-of-${name}`, { name, ...more })
 
 const ROWS = byName([
-  row('web-10'),
-  row('web-9', { health: 'failed', connectionsPerSecond: 3 }),
-  row('api', { health: 'degraded', vips: ['203.0.113.7', '2001:db8::7'] }),
-  row('cart', { health: 'off', owner: { kind: 'service', name: 'shop/cart-svc' } }),
+  named('web-10'),
+  named('web-9', { health: 'failed', connectionsPerSecond: 3 }),
+  named('api', { health: 'degraded', vips: ['203.0.113.7', '2001:db8::7'] }),
+  named('cart', { health: 'off', owner: { kind: 'service', name: 'shop/cart-svc' } }),
 ])
 const names = (search: Parameters<typeof shownRows>[1]) => shownRows(ROWS, search).rows.map(({ name }) => name)
 

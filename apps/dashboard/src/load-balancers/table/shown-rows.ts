@@ -1,4 +1,4 @@
-import type { LoadBalancerHealth, LoadBalancerRow } from '../../api/load-balancer-row.ts'
+import type { LoadBalancerHealth, LoadBalancerRow } from '@spout/model'
 import type { Sort, TableSearch } from './table-search.ts'
 
 /** Worst first. */

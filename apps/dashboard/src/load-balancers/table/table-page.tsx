@@ -1,7 +1,7 @@
+import type { LoadBalancerRow } from '@spout/model'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FC, useDeferredValue, useMemo } from 'react'
-import type { LoadBalancerRow } from '../../api/load-balancer-row.ts'
 import { listRows } from '../../api/load-balancers.ts'
 import { keys } from '../../api/query-keys.ts'
 import { ButtonLink } from '../../parts/button.tsx'

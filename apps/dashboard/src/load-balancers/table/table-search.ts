@@ -1,4 +1,4 @@
-import type { LoadBalancerHealth } from '../../api/load-balancer-row.ts'
+import type { LoadBalancerHealth } from '@spout/model'
 
 export const SORTS = ['name', 'health', 'members', 'connections', 'bytes', 'created'] as const
 export type Sort = (typeof SORTS)[number]

@@ -1,1 +1,0 @@
-export type { LoadBalancerHealth, LoadBalancerOwner, LoadBalancerRow } from '@spout/model'
