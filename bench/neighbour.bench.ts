@@ -10,7 +10,7 @@ import { OtherMachines } from './bed/other-machines.ts'
 import { type SpoutBed, withSpout } from './bed/spout-bed.ts'
 import { apiAttacks } from './neighbour/api-attacks.ts'
 import { type Attack, NOBODY } from './neighbour/attack.ts'
-import { floodsOfBystander } from './neighbour/bystander.ts'
+import { floodsOfBystander, flowsOfRouter } from './neighbour/bystander.ts'
 import { checkAttack } from './neighbour/check-attack.ts'
 import { type ProxyMemory, watchProxies } from './neighbour/proxy-memory.ts'
 import { trafficAttacks } from './neighbour/traffic-attacks.ts'
@@ -105,6 +105,7 @@ await withSpout({ nodes: ['node1'], members: false }, async (bed) => {
   const attacks: readonly Attack[] = [
     NOBODY,
     ...(await floodsOfBystander(lab, others)),
+    await flowsOfRouter(lab, others),
     ...(await trafficAttacks(lab, others, {
       tcp: targets.tcp.address,
       udp: targets.udp.address,

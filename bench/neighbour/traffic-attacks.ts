@@ -13,14 +13,12 @@ const FORGED_SOURCES = '203.0.113.128/25'
 /** Floods by `bench/programs/flood.c`: the protocol and the packets of a second. */
 export const FLOODS = { 'syn-flood': ['syn', '100000'], 'million-flows': ['udp', '250000'] } as const
 
-export const floodArgv = (program: string, name: keyof typeof FLOODS, address: string): readonly string[] => [
-  program,
-  FLOODS[name][0],
-  address,
-  '80',
-  FLOODS[name][1],
-  LONGEST_SECONDS,
-]
+export const floodArgv = (
+  program: string,
+  name: keyof typeof FLOODS,
+  address: string,
+  port = '80',
+): readonly string[] => [program, FLOODS[name][0], address, port, FLOODS[name][1], LONGEST_SECONDS]
 
 export const packetsSent = (line: string): string => `${line} packets sent`
 

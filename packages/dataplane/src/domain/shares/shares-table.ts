@@ -55,9 +55,10 @@ export function renderShares(
 
 /**
  * The part of the new connections that may be of UDP and SCTP. Only connection tracking knows which of their packets are
- * the first, so those over the share have cost it, too. With the whole share a flood of UDP flows doubled the p99 of a
- * neighbour's HTTP requests; with half of it, it costs them no more than one that another machine drops
- * (`SPOUT_BENCH_ATTACKS=million-flows,million-flows-of-a-bystander ./dev bench neighbour`).
+ * the first, so those over the share have cost it, too. A flood of UDP flows multiplied the p99 of a neighbour's HTTP
+ * requests by 1.8 to 2.6 with the whole share, by 1.4 to 2.1 with half of it. A quarter and a tenth gained no more
+ * (1.2 to 1.4, 1.1 to 1.5): the rest is what any packet costs that the kernel forwards on the same two processors.
+ * `SPOUT_BENCH_ATTACKS=million-flows,million-flows-of-a-bystander ./dev bench neighbour`
  */
 const TRACKED_FIRST = 0.5
 
