@@ -113,6 +113,46 @@ describe('StoreView', () => {
     expect(view.list('project')).toHaveLength(3)
   })
 
+  it.each([
+    ['while everything is read again', 'during'],
+    ['after everything was read again', 'after'],
+  ])('shows a revision that the store tells %s because compaction overtook its watch', async (_what, answered) => {
+    const [overtake, read, answer] = [
+      Promise.withResolvers<void>(),
+      Promise.withResolvers<void>(),
+      Promise.withResolvers<void>(),
+    ]
+    vi.spyOn(store, 'watch').mockImplementationOnce(async function* () {
+      yield { type: 'bookmark', revision: await store.revision() }
+      await overtake.promise
+      throw new SpoutError('Gone', { revision: 'x' })
+    })
+    const view = await StoreView.open(store, { signal: ended.signal })
+    const { revision } = await store.commit([put(project(1))])
+    vi.spyOn(store, 'revision').mockImplementationOnce(async (atLeast) => {
+      await answer.promise
+      return atLeast!
+    })
+    const caughtUp = view.caughtUp(revision)
+    await store.commit([put(project(2))])
+    const list = vi.spyOn(store, 'list')
+    list.mockImplementationOnce(async (...words) => {
+      await read.promise
+      return MemoryStore.prototype.list.apply(store, words)
+    })
+    overtake.resolve()
+    await expect.poll(() => list.mock.calls.length).toBe(1)
+    if (answered === 'during') answer.resolve()
+    await new Promise((resolve) => setImmediate(resolve))
+    read.resolve()
+    await expect.poll(() => view.list('project')).toHaveLength(2)
+    answer.resolve()
+    await caughtUp
+    expect(view.list('project')).toHaveLength(2)
+    await view.caughtUp((await store.commit([put(project(3))])).revision)
+    expect(view.list('project')).toHaveLength(3)
+  })
+
   it('ends with its store', async () => {
     const watch = vi.spyOn(store, 'watch')
     await StoreView.open(store, { signal: ended.signal })

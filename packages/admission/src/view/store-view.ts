@@ -34,7 +34,10 @@ export class StoreView implements ModelView {
   readonly #addressByPort = new Map<string, string>()
   readonly #listeners = new Set<Listener>()
   readonly #seen = new Set<Revision>()
-  readonly #waiting = new Map<Revision, (() => void)[]>()
+  /** Called with whether the revision is shown. If not, a reload has passed over it. */
+  readonly #waiting = new Map<Revision, ((isShown: boolean) => void)[]>()
+  /** Counts how often everything was read again. */
+  #reloads = 0
   #changed: ChangedObject[] = []
   #reached: Revision[] = []
   #flushing = false
@@ -80,8 +83,14 @@ export class StoreView implements ModelView {
   async caughtUp(revision: Revision): Promise<void> {
     if (this.#seen.has(revision)) return
     // The watch will pass the newest revision. It will never pass one from before this view was opened.
-    const newest = await this.#store.revision(revision)
-    if (!this.#seen.has(revision) && !this.#seen.has(newest)) await this.#wait(newest)
+    let asked = this.#reloads
+    let newest = await this.#store.revision(revision)
+    while (!this.#seen.has(revision) && !this.#seen.has(newest)) {
+      // Nor one from before a reload, which may have begun while the store was asked.
+      if (asked === this.#reloads && (await this.#wait(newest))) return
+      asked = this.#reloads
+      newest = await this.#store.revision()
+    }
   }
 
   onChange(listener: Listener): () => void {
@@ -115,7 +124,7 @@ export class StoreView implements ModelView {
 
   async #reload(): Promise<Revision> {
     // Everything awaited so far was committed before, so the lists contain it.
-    const waitedFor = [...this.#waiting.keys()]
+    const waitedFor = new Set(this.#waiting.keys())
     const from = await this.#store.revision()
     for (const kind of KIND_NAMES) {
       const { items } = await this.#store.list(kind)
@@ -124,7 +133,9 @@ export class StoreView implements ModelView {
         if (!present.has((object as { id: string }).id)) this.#delete(kind, (object as { id: string }).id)
       for (const object of items) this.#put(object)
     }
-    for (const revision of [...waitedFor, from]) this.#reach(revision)
+    for (const revision of waitedFor.add(from)) this.#reach(revision)
+    this.#reloads++
+    for (const revision of this.#waiting.keys()) if (!waitedFor.has(revision)) this.#release(revision, false)
     return from
   }
 
@@ -218,8 +229,7 @@ export class StoreView implements ModelView {
       }
     for (const revision of reached) {
       this.#seen.add(revision)
-      for (const resolve of this.#waiting.get(revision) ?? []) resolve()
-      this.#waiting.delete(revision)
+      this.#release(revision, true)
     }
     for (const revision of this.#seen) {
       if (this.#seen.size <= REMEMBERED_REVISIONS) break
@@ -227,7 +237,13 @@ export class StoreView implements ModelView {
     }
   }
 
-  #wait(revision: Revision): Promise<void> {
+  /** @returns whether the revision is shown; else it is to be asked for anew */
+  #wait(revision: Revision): Promise<boolean> {
     return new Promise((resolve) => this.#waiting.set(revision, [...(this.#waiting.get(revision) ?? []), resolve]))
+  }
+
+  #release(revision: Revision, isShown: boolean): void {
+    for (const resolve of this.#waiting.get(revision) ?? []) resolve(isShown)
+    this.#waiting.delete(revision)
   }
 }
