@@ -45,7 +45,9 @@ it('is that of the own settings, whatever the group names', async () => {
   })
   const reaches = { reaches: FABRIC.gateway }
   expect(await composed({ interface: 'mgmt0' }, reaches)).toMatchObject({ interface: 'fab0', named: null })
-  expect(await judgeOf({ interface: 'fab0' })).toBeNull()
+  const fabric = await judgeOf({ interface: 'fab0' })
+  for (const named of [null, { interface: 'mgmt0' }, { interface: 'edge0' }])
+    expect(await fabric.judge(named)).toEqual({ state: 'here' })
 })
 
 it('is missing, with the reason, if the node has none such', async () => {
@@ -61,7 +63,7 @@ it('is missing, with the reason, if the node has none such', async () => {
 it('is judged against the one that the agent works on, and remembered for the next', async () => {
   await changeFabricRecord(file, { interface: 'fab0' })
   const fabric = await judgeOf()
-  const said = async (named: NamedFabric) => (await fabric?.judge(named))?.state
+  const said = async (named: NamedFabric) => (await fabric.judge(named)).state
   expect(await said({ interface: 'fab0' })).toBe('here')
   expect(await said({ reaches: FABRIC.gateway })).toBe('here')
   expect(await said({ interface: 'edge0' })).toBe('missing')
@@ -84,10 +86,10 @@ it('is composed by the address if the file of the last agent is damaged, and wri
 
 it('knows which of its addresses are on another interface', async () => {
   const fabric = await judgeOf()
-  expect(await fabric?.elsewhere(OWN)).toBeNull()
-  expect(await fabric?.elsewhere('203.0.113.77')).toBeNull()
+  expect(await fabric.elsewhere(OWN)).toBeNull()
+  expect(await fabric.elsewhere('203.0.113.77')).toBeNull()
   const managed = JSON.parse(await lab.must(NODE, ['ip', '-j', 'address', 'show', 'dev', 'mgmt0'])) as {
     addr_info: { local: string }[]
   }[]
-  expect(await fabric?.elsewhere(managed[0]?.addr_info[0]?.local ?? '')).toBe('mgmt0')
+  expect(await fabric.elsewhere(managed[0]?.addr_info[0]?.local ?? '')).toBe('mgmt0')
 })

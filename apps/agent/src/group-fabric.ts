@@ -48,7 +48,8 @@ async function interfaceOf({ fabric }: Settings, named: NamedFabric): Promise<st
 }
 
 /**
- * The fabric of the node's group, for an agent that is composed for `composed`; null if its own settings choose.
+ * The fabric of the node's group, for an agent that is composed for `composed`. If its own settings choose, it is there
+ * whatever the group names.
  * @param file where the next agent finds what the group named
  */
 export function groupFabric(
@@ -56,11 +57,11 @@ export function groupFabric(
   file: string,
   composed: ComposedFabric,
   onElsewhere: () => void,
-): GroupFabric | null {
-  if (isOwnChoice(config)) return null
+): GroupFabric {
   return {
     composed,
     judge: async (named) => {
+      if (isOwnChoice(config)) return { state: 'here' }
       await changeFabricRecord(file, { group: named })
       try {
         return { state: (await interfaceOf(config, named)) === composed.interface ? 'here' : 'elsewhere' }

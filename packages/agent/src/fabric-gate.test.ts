@@ -15,8 +15,8 @@ const SYNCED: StateLine = { type: 'synced' }
 const domain = putLine(domainEntry(1))
 const shop = putLine(loadBalancerEntry('shop'))
 const blog = putLine(loadBalancerEntry('blog'))
-const vrrp = (source: string) =>
-  ({ source, peers: [], advertMs: 100, missedAdverts: 3, shards: [], yield: false }) as const
+const vrrp = (source: string, peers: readonly string[] = ['198.51.100.3']) =>
+  ({ source, peers, advertMs: 100, missedAdverts: 3, shards: [], yield: false }) as const
 const signal = new AbortController().signal
 
 /** A gate of an agent that works on the interface of its own settings, with its record. */
@@ -134,6 +134,14 @@ describe('FabricGate', () => {
       await follow(known, signal)
       expect(followed.splice(0)).toEqual([null, known])
     }
+  })
+
+  it('takes part all the same where it has no neighbours', async () => {
+    const followed: unknown[] = []
+    const { gate } = gateWith(async () => HERE, { elsewhere: async () => 'fab0' })
+    const alone = { ...NO_GROUP_PART, vrrp: vrrp('192.0.2.1', []) }
+    await gate.follow({ follow: async (entry) => void followed.push(entry) }).follow(alone, signal)
+    expect(followed).toEqual([alone])
   })
 
   it('never brings a load balancer to another interface than that of the newest group, whatever comes when', async () => {

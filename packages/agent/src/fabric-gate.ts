@@ -99,10 +99,10 @@ export class FabricGate {
 
   /**
    * After a move the control plane knows the node by its address on the former interface until it hears of the new one.
-   * With that address the node would hear none of its neighbours, and take over what they have.
+   * With that address the node would hear none of its neighbours, and take over what they have. Alone it may.
    */
   async #misplaced({ vrrp }: GroupEntry): Promise<string | null> {
-    if (vrrp === null || this.#fabric === null) return null
+    if (vrrp === null || vrrp.peers.length === 0 || this.#fabric === null) return null
     const other = await this.#fabric.elsewhere(vrrp.source)
     return other === null ? null : `its neighbours know it by ${vrrp.source}, which is on ${other}`
   }
