@@ -1,4 +1,6 @@
-import { type ShownLoadBalancer, type TestSystem, waitFor } from '@spout/testkit'
+import path from 'node:path'
+import { bundled, run, type ShownLoadBalancer, type TestSystem, waitFor } from '@spout/testkit'
+import { expect } from 'vitest'
 import { vipOf } from './fixtures.ts'
 
 /** An address as `GET /vips` shows it. */
@@ -20,6 +22,15 @@ export async function schedule(
 ): Promise<void> {
   const { id } = await system.nodeNamed(node)
   await system.api(system.access.admin, 'PUT', `/nodes/${id}/scheduling`, { scheduling })
+}
+
+/** `spout node move`, as the administrator. */
+export async function moveNode(system: TestSystem, node: string, group: string): Promise<void> {
+  const program = bundled(path.resolve(import.meta.dirname, '../apps/cli/src/main.ts'))
+  const { endpoint, admin } = system.access
+  const argv = [process.execPath, program, 'node', 'move', node, group]
+  const { stdout, stderr, code } = await run(argv, { env: { SPOUT_ENDPOINT: endpoint, SPOUT_TOKEN: admin.token } })
+  expect([code, stdout + stderr]).toEqual([0, expect.stringContaining(`Moved ${node} `)])
 }
 
 interface NodeShards {

@@ -1,17 +1,6 @@
-import path from 'node:path'
-import {
-  askOn,
-  bundled,
-  Caller,
-  nodesInSync,
-  run,
-  type ShownLoadBalancer,
-  startAgent,
-  TestSystem,
-  waitFor,
-} from '@spout/testkit'
+import { askOn, Caller, nodesInSync, type ShownLoadBalancer, startAgent, TestSystem, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bothTakePart, schedule, shownVip } from './announcing-group.ts'
+import { bothTakePart, moveNode, schedule, shownVip } from './announcing-group.ts'
 import { ACME, BOLT, balancer, vipOf } from './fixtures.ts'
 import { addEdge, createEdgePool, EDGE, edgeAddress, presentAt } from './second-fabric.ts'
 import { dropAll, expectAlive, holdSome, PATIENCE_MS } from './traffic.ts'
@@ -87,19 +76,10 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
       vips: [{ from: 'pool', poolId: edgePoolId }],
     })
 
-  /** `spout node move`, as the administrator. */
-  async function move(node: string, group: string): Promise<void> {
-    const program = bundled(path.resolve(import.meta.dirname, '../apps/cli/src/main.ts'))
-    const { endpoint, admin } = system.access
-    const argv = [process.execPath, program, 'node', 'move', node, group]
-    const { stdout, stderr, code } = await run(argv, { env: { SPOUT_ENDPOINT: endpoint, SPOUT_TOKEN: admin.token } })
-    expect([code, stdout + stderr]).toEqual([0, expect.stringContaining(`Moved ${node} `)])
-  }
-
   it('goes on there with nothing left on the former interface, and no connection of the group that it leaves ends', async () => {
     const held = await holdSome(client, shop, 16)
     const talks = held.map((connection) => askOn(() => connection.say('going on', PATIENCE_MS)))
-    await move(moving, 'edge')
+    await moveNode(system, moving, 'edge')
     await waitFor(async () => (await presentAt(system.lab, moving, EDGE.interface)).rules > 0, {
       what: 'the agent to work on the other interface',
     })
@@ -130,7 +110,7 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
   })
 
   it('carries nothing in a group whose interface it lacks, and says why; it takes part once it has it', async () => {
-    await move(moving, 'far')
+    await moveNode(system, moving, 'far')
     await waitFor(
       async () => (await problemsOf(moving)).some(({ message }) => message === 'the node has no interface far0'),
       { what: 'the node to say what it lacks' },
@@ -162,7 +142,7 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
   })
 
   it('comes back to the interface of its own settings, and takes part as before', async () => {
-    await move(moving, 'default')
+    await moveNode(system, moving, 'default')
     await waitFor(async () => (await shownNode(moving)).seenFabricAddress.startsWith('198.51.100.'), {
       what: 'its former address to be known again',
     })
