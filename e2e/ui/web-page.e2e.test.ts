@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
+import { canary } from './canary.ts'
 import { hostileText } from './hostile-text.ts'
 import { interruptions } from './interruptions.ts'
 import { keyboard } from './keyboard.ts'
@@ -25,6 +26,7 @@ afterEach(() => expect(world.browser.takeFaults()).toEqual([]))
 describe('logging in', () => loggingIn(here))
 describe('keyboard alone', () => keyboard(here))
 describe('one load balancer', () => oneLoadBalancer(here))
+describe('a canary', () => canary(here))
 describe('two tenants', () => twoTenants(here))
 describe('interruptions', () => interruptions(here))
 describe('hostile text', () => hostileText(here))

@@ -10,6 +10,7 @@ import { Name } from '../../parts/name.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useSession } from '../../session/session-context.ts'
+import { endpointText } from '../endpoint-text.ts'
 import styles from './members-view.module.css'
 
 const STATES: Readonly<Record<ExplainedMember['health'], readonly [Tone, string]>> = {
@@ -24,14 +25,16 @@ const MOST_WEIGHT = 256
 interface Props {
   readonly place: MemberPlace
   readonly member: ExplainedMember
+  /** What it gets when it was drained and takes traffic again. */
+  readonly resumed: number
 }
 
 /** One member: how it is and why, its weight, and a button that drains it. */
-export function MemberRow({ place, member }: Props) {
+export function MemberRow({ place, member, resumed }: Props) {
   const { name, address, port, weight, health, reason, since, why, takesTraffic } = member
   const { may } = useSession()
   const [tone, word] = STATES[health]
-  const endpoint = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+  const endpoint = endpointText({ address, port })
   const called = name || endpoint
   return (
     <tr>
@@ -53,7 +56,7 @@ export function MemberRow({ place, member }: Props) {
       <td>{may.balance ? <WeightForm place={place} called={called} weight={weight} /> : weight}</td>
       <td>
         {takesTraffic ? 'takes traffic' : (why ?? '–')}
-        {may.balance && <DrainButton place={place} called={called} weight={weight} />}
+        {may.balance && <DrainButton place={place} called={called} weight={weight} resumed={resumed} />}
       </td>
     </tr>
   )
@@ -78,7 +81,7 @@ function useWeight({ place, called }: Pick<ChangeProps, 'place' | 'called'>) {
 }
 
 /** Connections go on until the pool's drain time is over; new ones go to other members. */
-function DrainButton({ place, called, weight }: ChangeProps) {
+function DrainButton({ place, called, weight, resumed }: ChangeProps & Pick<Props, 'resumed'>) {
   const change = useWeight({ place, called })
   const isDrained = weight === 0
   return (
@@ -86,7 +89,7 @@ function DrainButton({ place, called, weight }: ChangeProps) {
       <Button
         variant="quiet"
         aria-label={`${isDrained ? 'Resume' : 'Drain'} ${called}`}
-        onPress={() => change.mutate(isDrained ? 1 : 0)}
+        onPress={() => change.mutate(isDrained ? resumed : 0)}
         isPending={change.isPending}
       >
         {isDrained ? 'Resume' : 'Drain'}

@@ -8,9 +8,13 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Name } from '../../parts/name.tsx'
 import { Table } from '../../parts/table.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
+import { useSession } from '../../session/session-context.ts'
+import { ShiftTraffic } from '../weights/shift-traffic.tsx'
+import { hasSliders } from '../weights/weighed-places.ts'
 import { MemberHistory } from './member-history.tsx'
 import { MemberRow } from './member-row.tsx'
 import styles from './members-view.module.css'
+import { resumedWeight } from './resumed-weight.ts'
 import { shownMembers } from './shown-members.ts'
 
 /** The members of each pool: their state and why, and what can be done with them. */
@@ -42,6 +46,7 @@ const PAGE = 100
 const MANY = 10
 
 function PoolMembers({ id, pool }: { readonly id: string; readonly pool: ExplainedPool }) {
+  const { may } = useSession()
   const [text, setText] = useState('')
   const [most, setMost] = useState(PAGE)
   const members = shownMembers(pool.members, text)
@@ -67,6 +72,9 @@ function PoolMembers({ id, pool }: { readonly id: string; readonly pool: Explain
           />
         )}
       </header>
+      {may.balance && hasSliders(pool) && (
+        <ShiftTraffic id={id} place={{ of: 'pool', poolId: pool.id }} title={`pool ${title}`} />
+      )}
       <MemberTable id={id} pool={pool} members={members.slice(0, most)} title={title} />
       {members.length > most && (
         <Button onPress={() => setMost(most + PAGE)}>
@@ -84,13 +92,19 @@ interface TableProps {
   readonly title: string
 }
 
-const MemberTable = ({ id, pool, members, title }: TableProps) =>
-  members.length === 0 ? (
-    <p className={styles.soft}>No members.</p>
-  ) : (
+function MemberTable({ id, pool, members, title }: TableProps) {
+  if (members.length === 0) return <p className={styles.soft}>No members.</p>
+  const resumed = resumedWeight(pool.members.map(({ weight }) => weight))
+  return (
     <Table label={`Members of ${title}`} head={['Member', 'State', 'Reason', 'Since', 'Weight', 'Traffic']}>
       {members.map((member) => (
-        <MemberRow key={member.id} place={{ id, poolId: pool.id, memberId: member.id }} member={member} />
+        <MemberRow
+          key={member.id}
+          place={{ id, poolId: pool.id, memberId: member.id }}
+          member={member}
+          resumed={resumed}
+        />
       ))}
     </Table>
   )
+}

@@ -1,5 +1,6 @@
 import type { ExplainedMember, ExplainedPool, LoadBalancerExplanation } from '../../api/explanation.ts'
 import type { Tone } from '../../parts/badge.tsx'
+import { endpointText } from '../endpoint-text.ts'
 import { actionText, conditionsText } from './route-text.ts'
 
 export const COLUMNS = ['client', 'address', 'node', 'listener', 'route', 'pool', 'member'] as const
@@ -183,7 +184,7 @@ function inNeed(members: readonly ExplainedMember[]): readonly ExplainedMember[]
 }
 
 function memberBox({ id, name, address, port, weight, health, reason, takesTraffic, why }: ExplainedMember): Box {
-  const endpoint = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+  const endpoint = endpointText({ address, port })
   return {
     ...{ id: `member ${id}`, column: 'member', title: name || endpoint },
     detail: [name === '' ? '' : endpoint, weight === 1 ? '' : `weight ${weight}`].filter(Boolean).join(' · '),

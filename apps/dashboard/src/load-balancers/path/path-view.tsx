@@ -5,6 +5,8 @@ import { explainLoadBalancer } from '../../api/load-balancers.ts'
 import { keys } from '../../api/query-keys.ts'
 import { Mark } from '../../parts/badge.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { useSession } from '../../session/session-context.ts'
+import { WeighedRoutes } from '../weights/weighed-routes.tsx'
 import { PathBox } from './path-box.tsx'
 import { type Box, type Column, complaints, pathGraph, pathThrough } from './path-graph.ts'
 import { curve, layOut, leastWidth } from './path-layout.ts'
@@ -41,10 +43,18 @@ export function PathView({ id }: { readonly id: string }) {
     queryFn: ({ signal }) => explainLoadBalancer(id, signal),
     refetchInterval: REFRESH_MS,
   })
-  return <Loaded query={told}>{(explanation) => <Drawing told={explanation} at={told.dataUpdatedAt} />}</Loaded>
+  return <Loaded query={told}>{(explanation) => <Drawing id={id} told={explanation} at={told.dataUpdatedAt} />}</Loaded>
 }
 
-function Drawing({ told, at }: { readonly told: LoadBalancerExplanation; readonly at: number }) {
+interface DrawingProps {
+  readonly id: string
+  readonly told: LoadBalancerExplanation
+  /** When it was told. */
+  readonly at: number
+}
+
+function Drawing({ id, told, at }: DrawingProps) {
+  const { may } = useSession()
   const rates = useRates(told, at)
   const graph = useMemo(() => pathGraph(told, rates), [told, rates])
   const [chosen, setChosen] = useState<string | null>(null)
@@ -101,6 +111,7 @@ function Drawing({ told, at }: { readonly told: LoadBalancerExplanation; readonl
           </section>
         ))}
       </section>
+      {may.balance && <WeighedRoutes id={id} listeners={told.listeners} />}
     </div>
   )
 }
