@@ -21,6 +21,16 @@ test('a command goes on within quotes', () => {
   expect(command?.printed[0]).toBe('HTTP/1.1 201 Created')
 })
 
+test('a block that begins as root has commands of root; elsewhere such a line is printed', () => {
+  const commandsOf = (page: string, heading: string) =>
+    documentedCommands(page)
+      .filter((one) => one.heading === heading)
+      .map(({ command }) => command)
+  expect(commandsOf('networks.md', 'Direct server return')).toContain('ip address add 198.51.100.16/32 dev lo')
+  const metrics = documentedCommands('octavia.md').find(({ command }) => command.includes('/metrics'))
+  expect(metrics?.printed[0]).toBe('# HELP octavia_listener_http_responses_total Total number of HTTP responses.')
+})
+
 test('commands are typed in their order, and what was neither typed nor left out is told', async () => {
   const typed = page()
   expect(await typed.type('spout certificate create')).toEqual({

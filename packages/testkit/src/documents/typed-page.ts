@@ -12,15 +12,17 @@ export interface DocumentedCommand {
 
 /**
  * The commands of a page's console blocks, in their order. One goes on in the next line after a backslash, and within
- * single quotes.
+ * single quotes. A block whose first line begins with `# ` is root's, and so are its commands.
  */
 export const documentedCommands = (page: string): readonly DocumentedCommand[] =>
   documentedBlocks(page, 'console').flatMap(({ heading, lines }) => {
     const found: { heading: string; command: string; printed: string[] }[] = []
+    // In other blocks `# ` begins a line that a command prints, such as a comment.
+    const prompts = lines[0]?.startsWith('# ') ? ['# ', '$ '] : ['$ ']
     let goesOn = false
     for (const line of lines) {
       const last = found.at(-1)
-      const begins = line.startsWith('$ ')
+      const begins = prompts.includes(line.slice(0, 2))
       if (goesOn) last!.command += `\n${line}`
       else if (begins) found.push({ heading, command: line.slice(2), printed: [] })
       else if (last === undefined) throw new Error(`docs/${page}: a block begins with ${line}, which is no command`)

@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { bundled, callApi, Lab, PRODUCT_ENVIRONMENT, run, type SystemAccess, startControlPlane } from '@spout/testkit'
+import {
+  bundled,
+  callApi,
+  Lab,
+  PRODUCT_ENVIRONMENT,
+  pageShell,
+  run,
+  type SystemAccess,
+  startControlPlane,
+  TypedPage,
+} from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 // The test reads the Neutron API of a second Spout, over HTTP and after a login, since it has no Neutron of OpenStack.
@@ -43,16 +53,16 @@ const make = async (side: SystemAccess, where: string, root: string, fields: obj
 
 const [LB, NET] = ['/load-balancer/v2/lbaas', '/network/v2.0']
 
-function command(...words: readonly string[]) {
-  return run([process.execPath, MAIN, 'import', 'octavia', '--os-cloud', 'old', ...words], {
-    env: {
-      ...PRODUCT_ENVIRONMENT,
-      ...{ SPOUT_ENDPOINT: spout.endpoint, SPOUT_TOKEN: spout.admin.token, NO_COLOR: '1' },
-      OS_CLIENT_CONFIG_FILE: clouds,
-    },
+const environment = () => ({
+  ...PRODUCT_ENVIRONMENT,
+  ...{ SPOUT_ENDPOINT: spout.endpoint, SPOUT_TOKEN: spout.admin.token, NO_COLOR: '1' },
+  OS_CLIENT_CONFIG_FILE: clouds,
+})
+const command = (...words: readonly string[]) =>
+  run([process.execPath, MAIN, 'import', 'octavia', '--os-cloud', 'old', ...words], {
+    env: environment(),
     timeoutMs: 5 * MINUTES,
   })
-}
 
 const addressPool = (name: string, prefix: string, first = 16, last = 100) => ({
   ...{ name, cidr: `${prefix}.0/24`, ranges: [{ first: `${prefix}.${first}`, last: `${prefix}.${last}` }] },
@@ -106,6 +116,32 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const lab of labs) await lab.destroy()
 })
+
+test(
+  'moving-from-octavia.md: what is typed plans the move, makes it, and hands a load balancer over',
+  async () => {
+    const [, lab] = labs as [Lab, Lab]
+    const programs = { spout: [process.execPath, MAIN] }
+    // The client of OpenStack keeps a cache in its home.
+    const env = { ...environment(), HOME: lab.directory }
+    const page = new TypedPage('moving-from-octavia.md', pageShell({ directory: lab.directory, lab, programs, env }))
+    const { id } = await loadBalancer({ name: 'web', vip_subnet_id: theirPublic })
+    const enabledAt = async (side: SystemAccess) =>
+      (await shown(side, `${LB}/loadbalancers/${id}`, 'loadbalancer'))['admin_state_up']
+
+    const plan = await page.type('spout import octavia')
+    expect(plan.said).toContain(`load balancer web (${id}): would be created\n`)
+    expect(plan.said).toMatch(/\n1 to be created \(nothing was written\)\n$/)
+    const move = await page.type('spout import octavia')
+    expect(move.said).toMatch(/\n1 created\n$/)
+    expect([await enabledAt(old), await enabledAt(spout)]).toEqual([true, false])
+    await page.type('openstack --os-cloud old loadbalancer set --disable')
+    await page.type('spout lb set web --enabled yes')
+    expect([await enabledAt(old), await enabledAt(spout)]).toEqual([false, true])
+    expect(page.left).toEqual([])
+  },
+  5 * MINUTES,
+)
 
 test(
   'security groups with their rules come with the load balancers that name them',
