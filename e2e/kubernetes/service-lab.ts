@@ -43,6 +43,7 @@ export async function startServiceLab(options: KubernetesOptions = {}) {
     `spout.tokenFile=${tokenFile}`,
     `kubernetes.kubeconfig=${cluster.kubeconfigFile}`,
     `network.name=${tenant.networkId}`,
+    `spout.pageUrl=${system.access.endpoint}/ui/`,
     'leader.elect=false',
     'http.host=127.0.0.1',
     'http.port=0',

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { waitFor } from '@spout/testkit'
+import { builtPage, waitFor } from '@spout/testkit'
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLIENT } from '../fixtures.ts'
@@ -16,6 +16,7 @@ const SCTP_ENDPOINT = fileURLToPath(new URL('../../packages/dataplane/src/testin
 
 let lab: ServiceLab
 beforeAll(async () => {
+  builtPage()
   lab = await startServiceLab()
   await startWorkload(lab, { name: 'web', replicas: 3 })
 }, 900_000)
@@ -68,6 +69,24 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
         ),
       { what: 'the condition to say so' },
     )
+  })
+
+  it('says where the web page shows it, which is there', async () => {
+    await lab.expose('linked', 'web')
+    await lab.answering('linked')
+    const link = await waitFor(
+      async () => {
+        const { conditions = [] } = (await lab.service('linked')).status ?? {}
+        const programmed = conditions.find(({ type, status }) => type === 'spout.dev/Programmed' && status === 'True')
+        return programmed?.message?.split(' ').at(-1)
+      },
+      { what: 'the condition to have a link' },
+    )
+    const page = await fetch(link)
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
+    const address = lab.addressOf(await lab.service('linked'))
+    const shown = (await lab.loadBalancers()).find(({ id }) => link.endsWith(`/ui/load-balancers/${id}`))
+    expect(shown?.vips.map((vip) => vip.address)).toEqual([address])
   })
 
   it('goes from endpoints to node ports and back without a failed request; policy Local keeps to nodes with endpoints (points 19, 20)', async () => {

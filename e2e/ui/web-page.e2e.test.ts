@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { canary } from './canary.ts'
+import { clusterObjects } from './cluster-objects.ts'
 import { hostileText } from './hostile-text.ts'
 import { interruptions } from './interruptions.ts'
 import { keyboard } from './keyboard.ts'
@@ -28,6 +29,7 @@ describe('keyboard alone', () => keyboard(here))
 describe('one load balancer', () => oneLoadBalancer(here))
 describe('a canary', () => canary(here))
 describe('two tenants', () => twoTenants(here))
+describe('objects of a Kubernetes cluster', () => clusterObjects(here))
 describe('interruptions', () => interruptions(here))
 describe('hostile text', () => hostileText(here))
 describe('operators', () => operators(here))

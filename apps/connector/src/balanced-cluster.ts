@@ -70,7 +70,7 @@ export class BalancedCluster {
   readonly #later: readonly BalancedKind<unknown>[]
 
   constructor({ transport, events, settings, projects, rules, clock, log }: BalancedClusterOptions) {
-    const { namespaces } = settings
+    const { namespaces, page = null } = settings
     const namespace = onlyNamespace(namespaces)
     const sourcesIn = (namespace: string | null): Sources => {
       const slices = new ServiceSlices({ transport, clock, log, namespace, slicesBy: settings.slicesBy })
@@ -87,7 +87,7 @@ export class BalancedCluster {
     this.#namespaces = new NamespaceReflector({ transport, clock, log, labels: labelsOfRules(rules) })
     const ofKinds = {
       ...{ transport, events, clock, log, projects, rules, labels: this.#namespaces, cluster: settings.cluster },
-      ...{ namespaces, ...this.#sources },
+      ...{ namespaces, page, ...this.#sources },
     }
     this.#gateways = balancedGateways({ ...ofKinds, ...this.#sourcesOfGateways })
     this.#ingresses = balancedIngresses(ofKinds)

@@ -11,7 +11,7 @@ import { unownedEvents } from './unowned-events.ts'
 
 /** The Gateways of a cluster, in all namespaces. */
 export function balancedGateways(options: BalancedKindOptions): BalancedKind<GatewayControllerCounters> {
-  const { transport, backends, cluster: id, projects, rules, labels, clock, log } = options
+  const { transport, backends, cluster: id, page, projects, rules, labels, clock, log } = options
   const cluster = new GatewayCluster({
     ...{ transport, backends, clock, log },
     knownGateways: projects.flatMap(({ loadBalancers }) => gatewaysOfCluster(loadBalancers, id)),
@@ -19,7 +19,7 @@ export function balancedGateways(options: BalancedKindOptions): BalancedKind<Gat
   const controllers = new GatewayControllers({
     ...{ cluster, namespaces: labels, rules, tenants: tenantsOf('gateway', options), clock, log },
     tellUnowned: unownedEvents(options.events, GATEWAYS),
-    settings: { cluster: id },
+    settings: { cluster: id, page },
   })
   return new BalancedKind(options, { api: 'Gateway API', needs: NEEDED_KINDS, cluster, controllers })
 }

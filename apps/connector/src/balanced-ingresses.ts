@@ -10,7 +10,20 @@ import { unownedEvents } from './unowned-events.ts'
 
 /** The Ingresses of a cluster. */
 export function balancedIngresses(options: BalancedKindOptions): BalancedKind<IngressControllerCounters> {
-  const { transport, events, slices, backends, cluster: id, namespaces, projects, rules, labels, clock, log } = options
+  const {
+    transport,
+    events,
+    slices,
+    backends,
+    cluster: id,
+    namespaces,
+    page,
+    projects,
+    rules,
+    labels,
+    clock,
+    log,
+  } = options
   const cluster = new KubeCluster({
     ...{ transport, clock, log, namespace: onlyNamespace(namespaces), slices, backends },
     knownIngresses: projects.flatMap(({ loadBalancers }) => ingressesOfCluster(loadBalancers, id)),
@@ -19,7 +32,7 @@ export function balancedIngresses(options: BalancedKindOptions): BalancedKind<In
   const controllers = new IngressControllers({
     ...{ cluster, namespaces: labels, rules, tenants: tenantsOf('ingress', options), clock, log },
     tellUnowned: unownedEvents(events, INGRESSES),
-    settings: { cluster: id, namespaces },
+    settings: { cluster: id, namespaces, page },
   })
   return new BalancedKind(options, { api: INGRESSES.kind, needs: [INGRESS_CLASSES, INGRESSES], cluster, controllers })
 }

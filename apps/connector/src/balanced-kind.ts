@@ -4,6 +4,7 @@ import {
   type NamespaceLabels,
   NativeCertificates,
   type OwnerKind,
+  type PageLink,
   type ProjectRule,
   type ProjectTenant,
   type ServiceSlices,
@@ -22,6 +23,8 @@ export interface BalancedKindOptions {
   readonly cluster: string
   /** Only these namespaces; null for all. */
   readonly namespaces: readonly string[] | null
+  /** Leads to a load balancer on the web page; null: objects name no page. */
+  readonly page: PageLink | null
   /** The caller stops both. */
   readonly slices: ServiceSlices
   readonly backends: BackendServices

@@ -11,7 +11,7 @@ import { unownedEvents } from './unowned-events.ts'
 
 /** The LoadBalancer objects of a cluster. */
 export function balancedLoadBalancers(options: BalancedKindOptions): BalancedKind<LoadBalancerControllerCounters> {
-  const { transport, events, slices, backends, cluster: id, namespaces, rules, labels, clock, log } = options
+  const { transport, events, slices, backends, cluster: id, namespaces, page, rules, labels, clock, log } = options
   const cluster = new KubeCluster({
     ...{ transport, namespace: onlyNamespace(namespaces), slices, backends, clock, log },
     tell: eventsOfKind(events, LOAD_BALANCERS),
@@ -21,7 +21,7 @@ export function balancedLoadBalancers(options: BalancedKindOptions): BalancedKin
     documents: new NativeDocuments(tenant.configured.sessions),
   }))
   const controllers = new LoadBalancerControllers({
-    ...{ cluster, namespaces: labels, rules, tenants, clock, log, settings: { cluster: id, namespaces } },
+    ...{ cluster, namespaces: labels, rules, tenants, clock, log, settings: { cluster: id, namespaces, page } },
     tellUnowned: unownedEvents(events, LOAD_BALANCERS),
   })
   return new BalancedKind(options, { api: LOAD_BALANCERS.kind, needs: [LOAD_BALANCERS], cluster, controllers })

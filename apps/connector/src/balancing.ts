@@ -1,4 +1,4 @@
-import { type KindReflector, NativeLoadBalancers } from '@spout/connector'
+import { type KindReflector, NativeLoadBalancers, pageLink } from '@spout/connector'
 import type { GatewayControllerCounters } from '@spout/intent-gateway'
 import type { IngressControllerCounters } from '@spout/intent-ingress'
 import type { LoadBalancerControllerCounters } from '@spout/intent-load-balancer'
@@ -166,6 +166,7 @@ export class Balancing {
         namespaces: namespaces.length === 0 ? null : namespaces,
         mode,
         externalRanges: externalRanges(externalIPs),
+        page: pageLink(config.spout.pageUrl),
       },
       projects: opened,
       rules: projects.flatMap(({ rule }) => rule ?? []),

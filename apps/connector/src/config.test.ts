@@ -34,3 +34,17 @@ test('figures are on loopback by default; beyond it a token is needed, by the na
     expect(() => load(`http.host=${host}`)).toThrow(/http\.tokenFile: is not set, and http\.host is beyond loopback/)
   expect(load('http.host=::', 'http.tokenFile=/run/token').http.host).toBe('::')
 })
+
+test('the web page is the place of its files, without credentials or a query that links would lose', () => {
+  expect(load().spout.pageUrl).toBe('')
+  for (const url of ['https://spout.example/ui/', 'http://192.0.2.1:9130/ui'])
+    expect(load(`spout.pageUrl=${url}`).spout.pageUrl).toBe(url)
+  const others = ['spout.example/ui', 'javascript:alert(1)', 'https://ann:pw@spout.example/ui/', '/ui/']
+  for (const url of [
+    ...others,
+    'https://spout.example/ui/?a=b',
+    'https://spout.example/ui/#x',
+    `https://${'x'.repeat(300)}`,
+  ])
+    expect(() => load(`spout.pageUrl=${url}`)).toThrow(/^spout\.pageUrl: /)
+})

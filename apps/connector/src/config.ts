@@ -17,6 +17,19 @@ const endpoints = z
     }
   })
 
+/** Users click on it, and messages have room for so much: nothing but the place of the page, without credentials. */
+const pageUrl = z
+  .string()
+  .max(300)
+  .refine(
+    (given) => {
+      if (given === '') return true
+      const url = URL.parse(given)
+      return url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}${url.pathname}`
+    },
+    { error: 'is not a URL like https://spout.example.org/ui/' },
+  )
+
 /** One of three ways to log in. */
 const credential = {
   /** A file that holds a token; read again when it changes. */
@@ -73,6 +86,8 @@ export const connectorConfig = z.strictObject({
     /** Or those of the installation's control planes: the one that answered last is asked, and else the next. */
     endpoint: endpoints.prefault('http://127.0.0.1:9130'),
     ...credential,
+    /** The web page's URL, as users of the cluster reach it: objects say where it shows them. Empty: they do not. */
+    pageUrl: pageUrl.default(''),
   }).prefault({}),
   /**
    * The project of each namespace, by the first rule that matches; without rules, all namespaces belong to the project

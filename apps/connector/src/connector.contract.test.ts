@@ -296,6 +296,98 @@ describe('the connector as a process', () => {
     expect(await running.ended).toBe(0)
   }, 300_000)
 
+  test('each kind of object leads to its load balancer on the web page, by what is written of it anyway', async () => {
+    const { api } = bed
+    await api.create('/api/v1/namespaces', { metadata: { name: 'linked' } })
+    const typed = (apiVersion: string, kind: string, name: string, spec: object) =>
+      ({ apiVersion, kind, metadata: { name }, spec }) as KubeObject
+    const gateway = `${GATEWAY_API}/namespaces/linked/gateways`
+    const ingress = '/apis/networking.k8s.io/v1/namespaces/linked/ingresses'
+    const written = '/apis/spout.dev/v1/namespaces/linked/loadbalancers'
+    const listeners = [{ name: 'http', port: 80, protocol: 'HTTP' }]
+    await api.create(
+      '/apis/networking.k8s.io/v1/ingressclasses',
+      typed('networking.k8s.io/v1', 'IngressClass', 'linked', { controller: 'spout.dev/ingress' }),
+    )
+    await api.create(gateway, typed(GATEWAY_VERSION, 'Gateway', 'linked', { gatewayClassName: 'spout', listeners }))
+    const backend = { service: { name: 'linked', port: { number: 80 } } }
+    await api.create(
+      ingress,
+      typed('networking.k8s.io/v1', 'Ingress', 'linked', { ingressClassName: 'linked', defaultBackend: backend }),
+    )
+    const spec = { listeners: [{ name: 'l', protocol: 'tcp', port: 99 }] }
+    await api.create(written, typed('spout.dev/v1', 'LoadBalancer', 'linked', spec))
+    await bed.create('linked', {}, {}, 'linked')
+    const settings = ['services.namespaces=[linked]', `spout.pageUrl=${endpoint}/ui/`]
+    const running = await start('linked', settings)
+
+    const mine = () => bed.documents().filter(({ annotations }) => Object.values(annotations).includes('linked/linked'))
+    await bed.until('a load balancer of each', () => mine().length === 4, 60_000)
+    for (const document of mine())
+      bed.confirm(document, {
+        serving: { state: 'no', reason: 'AllMembersDown', message: 'None answers.', membersUp: 0, members: 1 },
+      })
+    const linkOf = (kind: string): string => {
+      const found = mine().find(({ annotations }) =>
+        Object.keys(annotations).some((key) => key.startsWith(`kubernetes.${kind}.`)),
+      )
+      return `${endpoint}/ui/load-balancers/${found?.id}`
+    }
+    type Shown = KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] } }
+    const says = (at: string, type: string, kind: string) =>
+      bed.until(`${type} of ${at}`, async () => {
+        const { status } = await api.get<Shown>(at)
+        const message = status?.conditions?.find((one) => one.type === type)?.message ?? ''
+        return message.endsWith(linkOf(kind))
+      })
+    const servicePath = bed.servicePath('linked', 'linked')
+    for (const [at, kind, prefix] of [
+      [servicePath, 'service', 'spout.dev/'],
+      [`${written}/linked`, 'load-balancer', ''],
+    ] as const)
+      for (const type of ['Programmed', 'Serving']) await says(at, `${prefix}${type}`, kind)
+    await says(`${gateway}/linked`, 'Programmed', 'gateway')
+    await says(`${gateway}/linked`, 'spout.dev/Serving', 'gateway')
+    type Event = { reason: string; regarding: { kind: string }; note: string } & { metadata: never }
+    const told = async (kind: string, reason: string, of: string) => {
+      const { items } = await api.list<Event>('/apis/events.k8s.io/v1/namespaces/linked/events')
+      return items.some(
+        ({ regarding, ...event }) =>
+          regarding.kind === kind && event.reason === reason && event.note.endsWith(linkOf(of)),
+      )
+    }
+    for (const reason of ['Programmed', 'AllMembersDown'])
+      for (const [kind, of] of [
+        ['Service', 'service'],
+        ['Ingress', 'ingress'],
+        ['LoadBalancer', 'load-balancer'],
+      ] as const)
+        await bed.until(`event ${reason} of ${kind}`, () => told(kind, reason, of))
+
+    // Whoever follows the link finds it, if it is theirs.
+    const { pathname } = new URL(linkOf('service'))
+    const ask = async (as: string) => {
+      const answer = await fetch(`${endpoint}${pathname.replace('/ui/', '/api/v1/')}/explain`, {
+        headers: { authorization: `Bearer ${as}` },
+      })
+      return { status: answer.status, body: (await answer.json()) as object }
+    }
+    expect(await ask(token)).toMatchObject({
+      ...{ status: 200, body: { madeFor: [{ kind: 'service', name: 'linked/linked' }] } },
+    })
+    const stranger = (await bed.spout.login('follows-links', bed.stranger.id, 'reader')).token
+    expect((await ask(stranger)).status).toBe(404)
+    // What others compare with its source stays as it is.
+    const { annotations = {} } = (await bed.get('linked', 'linked')).metadata
+    expect(Object.values(annotations).filter((value) => value.includes('/ui/'))).toEqual([])
+    const paths = [servicePath, `${gateway}/linked`, `${ingress}/linked`, `${written}/linked`]
+    for (const at of paths) await api.delete(at)
+    await bed.until('the load balancers to go', () => mine().length === 0, 60_000)
+    await api.delete('/apis/networking.k8s.io/v1/ingressclasses/linked')
+    running.child.kill('SIGTERM')
+    expect(await running.ended).toBe(0)
+  }, 300_000)
+
   test('no byte of a private key is in a log, a message, a status or an argument, also of Secrets that are broken', async () => {
     const { api } = bed
     await api.create('/api/v1/namespaces', { metadata: { name: 'keys' } })

@@ -1,4 +1,5 @@
 import type {
+  ClusterObject,
   DnsNameStatus,
   HttpRoute,
   ListenerProtocol,
@@ -18,6 +19,8 @@ export interface LoadBalancerExplanation {
     readonly projectId: string
     readonly enabled: boolean
   }
+  /** The objects of a Kubernetes cluster that it was made for. */
+  readonly madeFor: readonly ClusterObject[]
   readonly state: {
     readonly provisioning: 'pending' | 'active' | 'error'
     readonly reason: string

@@ -1,6 +1,7 @@
 import type { Clock, Logger } from '@spout/runtime'
 import type { TlsCertificates } from '../certificates/tls-certificates.ts'
 import type { LoadBalancerService } from '../control-plane/load-balancer-service.ts'
+import type { PageLink } from '../status/page-link.ts'
 
 /** Settings of every intent's controller. */
 export interface IntentSettings {
@@ -13,6 +14,8 @@ export interface IntentSettings {
   readonly namespaces: readonly string[] | null
   /** Names of address pools for objects that name none, in order; empty allows any. */
   readonly defaultPools: readonly string[]
+  /** Leads to a load balancer on the web page; conditions and events end with it. Null or left out: they name no page. */
+  readonly page?: PageLink | null
 }
 
 /** What the controller of every intent needs. */

@@ -72,6 +72,7 @@ it('templates name no namespace of their own', () => {
 it.each([
   [{ imge: 'spout:2' }, 'imge'],
   [{ announcer: 'ospf' }, 'announcer'],
+  [{ pageUrl: 'https://ann:pw@spout.example/ui/' }, 'pageUrl'],
   [{ managementCidrs: ['10.0.0.0'] }, 'managementCidrs'],
   [{ agent: { tolerations: [{ effect: 'Never' }] } }, 'agent'],
   [{ store: { volume: { enabled: 'yes' } } }, 'store'],

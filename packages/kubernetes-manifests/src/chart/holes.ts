@@ -66,6 +66,7 @@ export const HOLES: readonly Hole[] = [
   setting('control-plane', 'kubernetes.network.returnPath', 'returnPath'),
   setting('connector', 'network.podCidrs', 'podCidrs'),
   setting('connector', 'services.isDefault', 'isDefault'),
+  setting('connector', 'spout.pageUrl', 'pageUrl'),
   setting('connector', 'services.endpointSlicesBy', 'endpointSlicesBy'),
   ...NODES.map((name) => setting('configuration', `configuration.nodes.${name}`, `nodes.${name}`)),
   setting('agent', 'fabric.interface', 'fabricInterface'),

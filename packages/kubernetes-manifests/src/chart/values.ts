@@ -128,6 +128,15 @@ const requests = {
       'Controllers whose EndpointSlices count. Everybody who may write slices in the name of one of them is trusted to name\n' +
         'any pod of the cluster.',
     ),
+  pageUrl: z
+    .string()
+    .max(300)
+    .regex(/^(https?:\/\/[^\s?#@]+)?$/)
+    .default('')
+    .describe(
+      'The web page, as users reach it, such as https://spout.example.org/ui/. Conditions and events of their objects then\n' +
+        'say where it shows them. Empty: they do not.',
+    ),
   gatewayApi: z
     .boolean()
     .default(false)

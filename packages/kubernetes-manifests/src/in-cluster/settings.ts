@@ -77,6 +77,8 @@ ${links}
   [CONNECTOR]: `spout:
   endpoint: https://${CONTROL_PLANE_HOST}:${API_PORT}
   serviceAccountTokenFile: ${TOKEN_FILE}
+  # The web page, as users reach it, such as https://spout.example.org/ui/: objects then say where it shows them.
+  pageUrl: ''
 network:
   # Every pod is reached through the load-balancer node itself.
   name: ${POD_NETWORK}

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ipText, timestamp, uuid } from '../scalars/scalars.ts'
+import { CLUSTER_KINDS } from './cluster-objects.ts'
 
 /**
  * How a load balancer is, in one word. `off`: it is disabled. `pending`: no node has confirmed its newest generation, or
@@ -11,9 +12,11 @@ export type LoadBalancerHealth = z.infer<typeof loadBalancerHealth>
 
 /** What made a load balancer, as its annotations say. */
 export const loadBalancerOwner = z.strictObject({
-  kind: z.enum(['service', 'ingress', 'gateway', 'load-balancer', 'octavia']),
-  /** `namespace/name` of the object in the tenant's cluster; null where there is none. */
+  kind: z.enum([...CLUSTER_KINDS, 'octavia']),
+  /** `namespace/name` of the object in the tenant's cluster, the first of several; null where there is none. */
   name: z.string().nullable(),
+  /** The id of that cluster; null where there is none. */
+  cluster: z.string().nullable(),
 })
 export type LoadBalancerOwner = z.infer<typeof loadBalancerOwner>
 

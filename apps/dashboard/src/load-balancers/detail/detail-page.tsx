@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type FC, lazy, Suspense, useState } from 'react'
+import type { LoadBalancerExplanation } from '../../api/explanation.ts'
 import { explainLoadBalancer } from '../../api/load-balancers.ts'
 import { keys } from '../../api/query-keys.ts'
 import { useTopics } from '../../live/live-context.ts'
@@ -15,6 +16,7 @@ import { PathView } from '../path/path-view.tsx'
 import { DeleteDialog } from './delete-dialog.tsx'
 import styles from './detail-page.module.css'
 import { VIEWS, type View } from './detail-search.ts'
+import { MadeFor } from './made-for.tsx'
 import { useHealthNews } from './use-health-news.ts'
 
 const MembersView = lazy(async () => ({ default: (await import('../members/members-view.tsx')).MembersView }))
@@ -60,6 +62,7 @@ export const DetailPage: FC = () => {
             address={vips[0]?.address ?? ''}
             health={healthOf(explanation)}
             reason={reasonOf(explanation)}
+            madeFor={explanation.madeFor}
           />
         )
       }}
@@ -74,9 +77,10 @@ interface Props {
   readonly address: string
   readonly health: ReturnType<typeof healthOf>
   readonly reason: string | null
+  readonly madeFor: LoadBalancerExplanation['madeFor']
 }
 
-function Detail({ id, name, address, health, reason }: Props) {
+function Detail({ id, name, address, health, reason, madeFor }: Props) {
   const { view = 'path' } = useSearch({ from: '/load-balancers/$id' })
   const navigate = useNavigate({ from: '/load-balancers/$id' })
   const { may } = useSession()
@@ -105,6 +109,7 @@ function Detail({ id, name, address, health, reason }: Props) {
         </>
       }
     >
+      <MadeFor objects={madeFor} />
       {reason !== null && (
         <p className={styles.reason}>
           <bdi>{reason}</bdi>

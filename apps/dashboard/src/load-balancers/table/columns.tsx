@@ -22,13 +22,14 @@ const Health: Column['Cell'] = ({ row }) => <HealthBadge health={row.health} />
 /** The name, and below it why it is not well, else what made it. */
 const Called: Column['Cell'] = ({ row: { id, name, reason, owner } }) => {
   const more = reason ?? ownerText(owner)
+  const whole = reason ?? ownerText(owner, (cluster) => cluster)
   return (
     <>
       <Link to="/load-balancers/$id" params={{ id }} className={styles.link}>
         <Name of={name} or={id} />
       </Link>
       {more !== null && (
-        <span className={styles.more} title={more}>
+        <span className={styles.more} title={whole ?? more}>
           <bdi>{more}</bdi>
         </span>
       )}

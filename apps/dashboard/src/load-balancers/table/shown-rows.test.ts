@@ -9,7 +9,7 @@ const ROWS = byName([
   named('web-10'),
   named('web-9', { health: 'failed', connectionsPerSecond: 3 }),
   named('api', { health: 'degraded', vips: ['203.0.113.7', '2001:db8::7'] }),
-  named('cart', { health: 'off', owner: { kind: 'service', name: 'shop/cart-svc' } }),
+  named('cart', { health: 'off', owner: { kind: 'service', name: 'shop/cart-svc', cluster: 'prod-1' } }),
 ])
 const names = (search: Parameters<typeof shownRows>[1]) => shownRows(ROWS, search).rows.map(({ name }) => name)
 
@@ -21,11 +21,12 @@ describe('shownRows', () => {
     expect(names({ sort: 'connections', down: true })[0]).toBe('web-9')
   })
 
-  it('finds by part of a name, an address, the object that owns it, or the start of an id', () => {
+  it('finds by part of a name, an address, the object that owns it or its cluster, or the start of an id', () => {
     expect(names({ text: 'WEB' })).toEqual(['web-9', 'web-10'])
     expect(names({ text: '203.0' })).toEqual(['api'])
     expect(names({ text: '2001:DB8' })).toEqual(['api'])
     expect(names({ text: 'shop/' })).toEqual(['cart'])
+    expect(names({ text: 'Prod-' })).toEqual(['cart'])
     expect(names({ text: 'id-of-cart' })).toEqual(['cart'])
     expect(names({ text: 'nothing' })).toEqual([])
   })

@@ -40,7 +40,8 @@ function matches({ text = '', owner }: TableSearch): (row: LoadBalancerRow) => b
       row.name.toLowerCase().includes(wanted) ||
       row.vips.some((vip) => vip.includes(wanted)) ||
       row.id.startsWith(wanted) ||
-      (row.owner?.name?.toLowerCase().includes(wanted) ?? false))
+      (row.owner?.name?.toLowerCase().includes(wanted) ?? false) ||
+      (row.owner?.cluster?.toLowerCase().includes(wanted) ?? false))
 }
 
 type Order = (a: LoadBalancerRow, b: LoadBalancerRow) => number

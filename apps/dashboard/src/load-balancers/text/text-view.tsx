@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { stringify } from 'yaml'
-import { readLoadBalancer } from '../../api/load-balancers.ts'
+import { explainLoadBalancer, readLoadBalancer } from '../../api/load-balancers.ts'
 import { listAddressPools } from '../../api/networks.ts'
 import { keys } from '../../api/query-keys.ts'
 import { Command } from '../../parts/command.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { openstackCommands, spoutCommands } from './commands.ts'
 import { draftOf } from './draft-of.ts'
+import { kubectlCommand } from './kubectl-command.ts'
 import styles from './text-view.module.css'
 
 /** One load balancer as text to copy. */
@@ -23,6 +24,7 @@ export function TextView({ id }: { readonly id: string }) {
         <div className={styles.texts}>
           <Command title="YAML" text={stringify(draftOf(body))} />
           <div className={styles.texts}>
+            <Kubectl id={id} />
             <Command title="spout" text={spoutCommands(body, poolNames)} />
             <Command title="openstack" text={openstackCommands(body, poolNames)} />
           </div>
@@ -30,4 +32,14 @@ export function TextView({ id }: { readonly id: string }) {
       )}
     </Loaded>
   )
+}
+
+/** How to look at the objects of a cluster that it was made for. */
+function Kubectl({ id }: { readonly id: string }) {
+  const { data } = useQuery({
+    queryKey: keys.explanation(id),
+    queryFn: ({ signal }) => explainLoadBalancer(id, signal),
+  })
+  const commands = (data?.madeFor ?? []).flatMap((object) => kubectlCommand(object) ?? [])
+  return commands.length === 0 ? null : <Command title="kubectl" text={commands.join('\n')} />
 }

@@ -149,7 +149,8 @@ export class GatewayBalancer {
     const addresses = (shown?.document.vips ?? []).map(({ address }) => address)
     const nameNotices = [...compiled.nameNotices, ...this.#refusedNames(shown, compiled)]
     const serving = shown?.status.serving ?? null
-    this.#toTell.set(key, { gateway, compiled, outcome: { progress, addresses, nameNotices, serving } })
+    const page = shown === null ? null : (settings.page?.(shown.document.id) ?? null)
+    this.#toTell.set(key, { gateway, compiled, outcome: { progress, addresses, nameNotices, serving, page } })
     addStatusOf(key)
     const isWhole = notMade === null && (shown === null || !this.leftOut.has(shown.document.id))
     if (isWhole) this.#refused.delete(key)

@@ -1,4 +1,4 @@
-import { CONDITION_SERVING, type Progress, type Refusal, servingCondition } from '@spout/connector'
+import { CONDITION_SERVING, type Progress, type Refusal, servingCondition, withPage } from '@spout/connector'
 import type { ConditionState } from '@spout/kube'
 import type { Serving } from '@spout/model'
 import type { Gateway, GatewayStatus } from '../objects/gateway.ts'
@@ -18,6 +18,8 @@ export interface GatewayOutcome {
   readonly nameNotices?: readonly Refusal[]
   /** Whether members answer; null or absent while unknown. */
   readonly serving?: Serving | null
+  /** Where the web page shows it; null or absent without a load balancer, or a page. */
+  readonly page?: string | null
 }
 
 const INSECURE = 'InsecureFrontendValidationMode'
@@ -33,26 +35,23 @@ const GATEWAY_TYPES = [
 export function gatewayStatus(
   gateway: Gateway,
   { listeners, sets, refused, unresolved, crowded }: CompiledGateway,
-  { progress, addresses, nameNotices = [], serving = null }: GatewayOutcome,
+  { progress, addresses, nameNotices = [], serving = null, page = null }: GatewayOutcome,
   now: string,
 ): Required<Omit<GatewayStatus, 'attachedListenerSets'>> {
   const { metadata, status } = gateway
   const { generation = 0 } = metadata
   const notProgrammed = programmedObjection(progress, gateway)
+  const programmed = {
+    ...trueUnless('Programmed', refused === null ? notProgrammed : objection('Invalid', refused.message), 'Programmed'),
+    ...(refused === null && noticeOf(progress)),
+  }
   const wanted: ConditionState[] = [
     refused === null ? acceptedFor(listeners) : trueUnless('Accepted', refused, 'Accepted'),
-    {
-      ...trueUnless(
-        'Programmed',
-        refused === null ? notProgrammed : objection('Invalid', refused.message),
-        'Programmed',
-      ),
-      ...(refused === null && noticeOf(progress)),
-    },
+    { ...programmed, message: withPage(programmed.message, page) },
     trueUnless('ResolvedRefs', unresolved ?? unresolvedListeners(listeners), 'ResolvedRefs'),
     ...(isInsecure(gateway, listenersOf(listeners, sets)) ? [INSECURE_MODE] : []),
     ...(progress.type === 'programmed' && serving !== null
-      ? [servingCondition({ ...serving, answers: serving.state !== 'no' }, status?.conditions ?? [])]
+      ? [servingCondition({ ...serving, answers: serving.state !== 'no' }, status?.conditions ?? [], page)]
       : []),
     ...falseFor(CONDITION_DNS_NAMES, nameNotices),
     ...falseFor(CONDITION_ALL_ENDPOINTS, crowded),

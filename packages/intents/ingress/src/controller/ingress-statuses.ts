@@ -1,4 +1,4 @@
-import { keyOf, type Refusal, shownAddresses, uidOf } from '@spout/connector'
+import { keyOf, type Refusal, shownAddresses, uidOf, withPage } from '@spout/connector'
 import { type Ingress, UnseenWrites } from '@spout/kube'
 import type { Clock } from '@spout/runtime'
 import type { Cluster } from './cluster.ts'
@@ -22,7 +22,8 @@ export class IngressStatuses {
     return this.#writes
   }
 
-  async show(seen: Ingress, addresses: readonly string[]): Promise<void> {
+  /** @param page where the web page shows its load balancer, for the event; null for none */
+  async show(seen: Ingress, addresses: readonly string[], page: string | null = null): Promise<void> {
     const ingress = this.#cluster.ingress(keyOf(seen))
     if (ingress === undefined || uidOf(ingress) !== uidOf(seen)) return
     const text = addresses.join(' ')
@@ -36,16 +37,19 @@ export class IngressStatuses {
         type: 'Normal',
         reason: 'Programmed',
         action: 'BalanceIngress',
-        note: `${addresses.join(', ')}: the nodes that announce it serve it.`,
+        note: withPage(`${addresses.join(', ')}: the nodes that announce it serve it.`, page),
       })
   }
 
-  /** Reports each problem that was not reported before, once. */
-  tell(ingress: Ingress, problems: readonly Refusal[]): void {
+  /**
+   * Reports each problem that was not reported before, once.
+   * @param page where the web page shows its load balancer; null for none
+   */
+  tell(ingress: Ingress, problems: readonly Refusal[], page: string | null = null): void {
     const before = this.#told.get(uidOf(ingress))
     const now = new Set<string>()
     for (const { reason, field, message } of problems) {
-      const note = `${field}: ${message}`.slice(0, LONGEST_NOTE)
+      const note = withPage(`${field}: ${message}`.slice(0, LONGEST_NOTE), page)
       now.add(`${reason} ${note}`)
       if (before?.has(`${reason} ${note}`) === true) continue
       this.#cluster.tell(ingress, { type: 'Warning', reason, action: 'BalanceIngress', note })

@@ -144,9 +144,10 @@ export class UnitBalancer {
         ? { shown: held, refusal: named.refusal, tooMuch: null }
         : await this.#bringTo(ingresses, compiled, held, requestOf(families, named.value))
     const newest = shown === null ? null : (known.get(shown.document.id) ?? shown)
+    const page = newest === null ? null : (settings.page?.(newest.document.id) ?? null)
     const refusedHosts = newest === null ? [] : this.leftOut.hosts(newest.document.id, compiled.content)
     for (const ingress of ingresses) {
-      const ofShown = await this.#show(ingress, newest)
+      const ofShown = await this.#show(ingress, newest, page)
       const problems = [
         ...(compiled.problems.get(uidOf(ingress)) ?? []),
         ...refusedHosts
@@ -158,6 +159,7 @@ export class UnitBalancer {
       statuses.tell(
         ingress,
         problems.filter((one) => one !== null),
+        page,
       )
     }
     const isWhole = refusal === null && (newest === null || !this.leftOut.has(newest.document.id))
@@ -210,7 +212,11 @@ export class UnitBalancer {
    * Writes the address to the status once the nodes serve it. It stays there while they apply changes.
    * @returns why the nodes cannot serve it, that no member answers, or what else the user should know
    */
-  async #show(ingress: Ingress, shown: ShownLoadBalancer | null): Promise<readonly (Refusal | null)[]> {
+  async #show(
+    ingress: Ingress,
+    shown: ShownLoadBalancer | null,
+    page: string | null,
+  ): Promise<readonly (Refusal | null)[]> {
     if (shown === null) return []
     const { statuses } = this.#context
     const addresses = shown.document.vips.map(({ address }) => address)
@@ -220,7 +226,7 @@ export class UnitBalancer {
     if (progress.type === 'failed')
       return [{ reason: progress.reason, field: 'load balancer', message: progress.message }]
     if (progress.type !== 'programmed') return []
-    await statuses.show(ingress, addresses)
+    await statuses.show(ingress, addresses, page)
     return [nobodyAnswers(shown), progress.notice]
   }
 

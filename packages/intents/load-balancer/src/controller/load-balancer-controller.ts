@@ -235,7 +235,7 @@ export class LoadBalancerController {
     shown: ShownLoadBalancer | null,
     problems: readonly Refusal[],
   ): Promise<Outcome> {
-    const { cluster, clock } = this.#options
+    const { cluster, clock, settings } = this.#options
     const [problem] = problems
     const programmed = object.status?.conditions?.find(({ type, status }) => type === 'Programmed' && status === 'True')
     const progress =
@@ -244,7 +244,8 @@ export class LoadBalancerController {
         : problem === undefined
           ? ({ type: 'pending', reason: 'Pending', message: 'Its load balancer is being made.' } as const)
           : ({ type: 'refused', refusal: problem } as const)
-    const status = statusFor(object, shown, progress, problems, clock.now())
+    const page = shown === null ? null : (settings.page?.(shown.document.id) ?? null)
+    const status = statusFor(object, shown, progress, problems, page, clock.now())
     await cluster.writeStatus(object, status)
     for (const event of eventsOf(object.status?.conditions ?? [], status.conditions ?? [])) cluster.tell(object, event)
     if (problem === undefined) this.#refused.delete(key)

@@ -1,20 +1,24 @@
-import type { Progress, Refusal, ShownLoadBalancer } from '@spout/connector'
+import { type Progress, type Refusal, type ShownLoadBalancer, withPage } from '@spout/connector'
 import { type ConditionState, type CustomStatus, statusOf } from '@spout/kube'
 import type { LoadBalancerObject } from '../load-balancer-object.ts'
 
 /**
  * The status of an object: whether all of it was accepted, whether the nodes serve it, and whether members answer.
  * @param problems why parts are not served as the spec requests
+ * @param page where the web page shows its load balancer; null for none
  */
 export function statusFor(
   object: LoadBalancerObject,
   shown: ShownLoadBalancer | null,
   progress: Progress,
   problems: readonly Refusal[],
+  page: string | null,
   now: Date,
 ): CustomStatus {
   const fields = shown === null ? {} : fieldsOf(shown)
-  return statusOf(object, fields, [accepted(problems), programmed(progress), ...serving(shown)], now)
+  const own = programmed(progress)
+  const conditions = [accepted(problems), { ...own, message: withPage(own.message, page) }, ...serving(shown, page)]
+  return statusOf(object, fields, conditions, now)
 }
 
 function fieldsOf({ document: { id, vips }, status }: ShownLoadBalancer) {
@@ -52,9 +56,10 @@ function programmed(progress: Progress): ConditionState {
 }
 
 /** The condition `Serving`; absent while the state is unknown. */
-function serving(shown: ShownLoadBalancer | null): readonly ConditionState[] {
+function serving(shown: ShownLoadBalancer | null, page: string | null): readonly ConditionState[] {
   const now = shown?.status.serving
   if (now === undefined) return []
-  const status = now.state === 'no' ? 'False' : 'True'
-  return [{ type: 'Serving', status, reason: now.reason, message: now.message }]
+  const type = 'Serving'
+  if (now.state === 'no') return [{ type, status: 'False', reason: now.reason, message: withPage(now.message, page) }]
+  return [{ type, status: 'True', reason: now.reason, message: now.message }]
 }

@@ -40,15 +40,16 @@ export class StatusWriter {
     const wanted = statusOf({ ...input, service, now })
     if (input.progress.type === 'pending') return this.#writePending(service, wanted)
     this.#pending.forget(uidOf(service))
-    return this.set(service, wanted)
+    return this.set(service, wanted, input.page)
   }
 
-  async set(seen: Service, wanted: WrittenStatus): Promise<void> {
+  /** @param page where the web page shows its load balancer, for events */
+  async set(seen: Service, wanted: WrittenStatus, page: string | null = null): Promise<void> {
     const service = this.#newest(seen)
     if (shows(service, wanted)) return
     const before = service.status?.conditions ?? []
     await this.#put(service, wanted)
-    const works = this.#working.take(service, wanted)
+    const works = this.#working.take(service, wanted, page)
     for (const event of eventsOf(before, wanted)) this.#tell(service, wanted, event)
     // With many Services, one event for each costs the API server too much. The condition says the same.
     if (works !== null && !this.#isMass()) this.#cluster.tell(service, works)

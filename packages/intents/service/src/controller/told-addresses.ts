@@ -13,16 +13,17 @@ export class ToldAddresses {
 
   /**
    * @param seen the Service before `wanted` was written
+   * @param page where the web page shows its load balancer; null for none
    * @returns the event; null when the Service does not work, or that was reported already
    */
-  take(seen: Service, wanted: WrittenStatus): ObjectEvent | null {
+  take(seen: Service, wanted: WrittenStatus, page: string | null = null): ObjectEvent | null {
     const uid = uidOf(seen)
     const { conditions = [], loadBalancer } = seen.status ?? {}
     if (!this.#byUid.has(uid) && isProgrammed(conditions)) this.#byUid.set(uid, textOf(loadBalancer?.ingress ?? []))
     const addresses = textOf(wanted.ingress)
     if (!isProgrammed(wanted.conditions) || addresses === '' || this.#byUid.get(uid) === addresses) return null
     this.#byUid.set(uid, addresses)
-    return works(addresses)
+    return works(addresses, page)
   }
 
   /** The Service was reported as not working, or is gone. Once it works, that is reported again. */

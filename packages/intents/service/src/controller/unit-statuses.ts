@@ -55,6 +55,7 @@ export class UnitStatuses {
         ports,
         ipMode,
         refusedExternals: notHad,
+        page: shown === null ? null : this.#pageOf(shown),
         answering:
           shown?.status.serving === undefined ? null : answeringOf(shown.status.serving, group.services.length > 1),
         progress:
@@ -99,13 +100,19 @@ export class UnitStatuses {
 
   async refuse(service: Service, refusal: Refusal): Promise<void> {
     const { cluster, known, statuses } = this.#context
-    const held = known.ofUid(uidOf(service)).flatMap(({ document }) => document.vips.map(({ address }) => address))
+    const own = known.ofUid(uidOf(service))
+    const held = own.flatMap(({ document }) => document.vips.map(({ address }) => address))
     const addresses = cluster.barred(service)?.keepsAddresses
       ? shownAddresses(service)
       : held.length > 0
         ? held
         : this.#awaitedAddresses(service)
-    await statuses.write({ service, request: null, addresses, ports: [], progress: { type: 'refused', refusal } })
+    const page = own[0] === undefined ? null : this.#pageOf(own[0])
+    await statuses.write({ service, request: null, addresses, ports: [], page, progress: { type: 'refused', refusal } })
+  }
+
+  #pageOf({ document }: ShownLoadBalancer): string | null {
+    return this.#context.settings.page?.(document.id) ?? null
   }
 }
 

@@ -110,7 +110,14 @@ describe('hostile Services', () => {
         expect(JSON.stringify(draftOf(structuredClone(one), structuredClone(around)))).toBe(JSON.stringify(draft))
         if ('refusal' in draft) {
           const [shown] = conditionsOf({
-            ...{ ports: [], refusedExternals: [], answering: null, before: [], now: '2026-01-01T00:00:00Z' },
+            ...{
+              ports: [],
+              refusedExternals: [],
+              answering: null,
+              page: null,
+              before: [],
+              now: '2026-01-01T00:00:00Z',
+            },
             progress: { type: 'refused', refusal: draft.refusal },
           })
           expect(shown?.reason).toMatch(/^[A-Z][A-Za-z]+$/)

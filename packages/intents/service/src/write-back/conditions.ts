@@ -1,4 +1,4 @@
-import { type Progress, servingCondition } from '@spout/connector'
+import { type Progress, servingCondition, withPage } from '@spout/connector'
 import { type Condition, type ConditionState, dated } from '@spout/kube'
 import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
 import type { RefusedExternal } from '../to-model/external-ips.ts'
@@ -10,6 +10,8 @@ export interface ConditionsInput {
   readonly ports: readonly ShownPort[]
   readonly refusedExternals: readonly RefusedExternal[]
   readonly answering: Answering | null
+  /** Where the web page shows its load balancer; null when it has none, or the page has no address. */
+  readonly page: string | null
   readonly before: readonly Condition[]
   /** RFC 3339, in seconds. */
   readonly now: string
@@ -21,11 +23,13 @@ export function conditionsOf({
   ports,
   refusedExternals,
   answering,
+  page,
   before,
   now,
 }: ConditionsInput): readonly Condition[] {
-  const wanted = [programmed(progress)]
-  if (progress.type === 'programmed' && answering !== null) wanted.push(servingCondition(answering, before))
+  const own = programmed(progress)
+  const wanted = [{ ...own, message: withPage(own.message, page) }]
+  if (progress.type === 'programmed' && answering !== null) wanted.push(servingCondition(answering, before, page))
   const [first] = refusedExternals
   if (first !== undefined)
     wanted.push({

@@ -1,4 +1,4 @@
-import { CONDITION_SERVING, NAMESPACE_MOVED } from '@spout/connector'
+import { CONDITION_SERVING, NAMESPACE_MOVED, withPage } from '@spout/connector'
 import type { Condition, ObjectEvent } from '@spout/kube'
 import type { StatusNotice } from '@spout/model'
 import { CONDITION_EXTERNAL_IPS, CONDITION_PORTS_ERROR, CONDITION_PROGRAMMED } from '../names.ts'
@@ -49,12 +49,16 @@ const NOT_OF_MEMBERS: ReadonlySet<string> = new Set<StatusNotice['reason'] | typ
   'AvailabilityZoneDisabled',
 ])
 
-/** The event that the nodes have confirmed the Service. @param addresses the Service's addresses as one text */
-export const works = (addresses: string): ObjectEvent => ({
+/**
+ * The event that the nodes have confirmed the Service.
+ * @param addresses the Service's addresses as one text
+ * @param page where the web page shows its load balancer; null for none
+ */
+export const works = (addresses: string, page: string | null): ObjectEvent => ({
   type: 'Normal',
   reason: 'Programmed',
   action: 'BalanceService',
-  note: `${addresses}: the nodes that announce it serve it.`,
+  note: withPage(`${addresses}: the nodes that announce it serve it.`, page),
 })
 
 /** The event that nodes have not confirmed the withdrawal in time. */

@@ -27,6 +27,8 @@ export interface StatusInput {
   readonly progress: Progress
   /** Whether endpoints answer; null while that is not known. */
   readonly answering?: Answering | null
+  /** Where the web page shows its load balancer. Left out or null: nothing to name. */
+  readonly page?: string | null
   /** RFC 3339, in seconds. */
   readonly now: string
 }
@@ -40,6 +42,7 @@ export function statusOf({
   refusedExternals = [],
   progress,
   answering = null,
+  page = null,
   now,
 }: StatusInput): WrittenStatus {
   const before = service.status?.loadBalancer?.ingress ?? []
@@ -49,7 +52,7 @@ export function statusOf({
         ? before.filter(({ ip }) => addresses.includes(ip ?? ''))
         : ingressOf(request, addresses, ports, ipMode),
     conditions: conditionsOf({
-      ...{ progress, ports, refusedExternals, answering, now },
+      ...{ progress, ports, refusedExternals, answering, page, now },
       before: service.status?.conditions ?? [],
     }),
   }

@@ -1,4 +1,5 @@
 import {
+  clusterObjects,
   hasShards,
   isProxied,
   type Listener,
@@ -33,6 +34,7 @@ export function explain(context: NativeContext, loadBalancer: LoadBalancer) {
       projectId: loadBalancer.projectId,
       enabled: loadBalancer.enabled,
     },
+    madeFor: clusterObjects(loadBalancer.annotations),
     state: { provisioning: status.provisioning, reason: status.reason, message: status.message },
     serving: status.serving,
     ...(status.notice && { notice: status.notice }),

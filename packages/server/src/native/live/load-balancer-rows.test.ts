@@ -35,10 +35,10 @@ describe('owner', () => {
   test.each([
     [
       { 'kubernetes.cluster': 'c', 'kubernetes.service.0b7e': 'shop/web' },
-      { kind: 'service', name: 'shop/web' },
+      { kind: 'service', name: 'shop/web', cluster: 'c' },
     ],
-    [{ 'kubernetes.gateway.0b7e': 'edge/public' }, { kind: 'gateway', name: 'edge/public' }],
-    [{ 'octavia.provider': 'amphora' }, { kind: 'octavia', name: null }],
+    [{ 'kubernetes.gateway.0b7e': 'edge/public' }, { kind: 'gateway', name: 'edge/public', cluster: null }],
+    [{ 'octavia.provider': 'amphora' }, { kind: 'octavia', name: null, cluster: null }],
     [{ 'kubernetes.annotations': '{}', other: 'x' }, null],
   ])('%j', (annotations, owner) => expect(ownerOf({ annotations } as never)).toEqual(owner))
 })

@@ -33,6 +33,7 @@ export const listener = (id: string, more: Partial<ExplainedListener> = {}): Exp
 /** Two nodes, the first of which announces one address. */
 export const explanation = (more: Partial<LoadBalancerExplanation> = {}): LoadBalancerExplanation => ({
   loadBalancer: { id: 'lb', name: 'shop', projectId: 'p', enabled: true },
+  madeFor: [],
   state: { provisioning: 'active', reason: 'Programmed', message: 'Programmed.' },
   serving: { state: 'yes', reason: 'Serving', message: '2 of 2 members answer.', membersUp: 2, members: 2 },
   owner: { id: 'n1', name: 'node1', connection: 'connected' },
