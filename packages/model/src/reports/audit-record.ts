@@ -30,6 +30,8 @@ export const auditRecord = z.strictObject({
   token: z.string().nullable(),
   /** Names and ids from the route, such as `load-balancers/ID/pools/ID`; null without any. */
   object: z.string().nullable(),
+  /** The load balancer that the object is a part of, where `object` does not name it. */
+  loadBalancerId: z.string().optional(),
   /** The project that owns the object, where known. */
   objectProjectId: z.string().nullable(),
   /** The HTTP status, and a code of the error table. */

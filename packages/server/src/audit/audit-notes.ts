@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
+import type { OwnedLoadBalancer } from './audited-object.ts'
 
 /** The caller of a request without a token: who logs in, or a node. */
 export interface NotedCaller {
@@ -21,6 +22,8 @@ export interface AuditNotes {
   /** Replaces the object that the path names. */
   object?: string
   objectProjectId?: string | null
+  /** The load balancer of the part that the path names, as it was before the request. */
+  loadBalancer?: OwnedLoadBalancer | null
 }
 
 declare module 'fastify' {

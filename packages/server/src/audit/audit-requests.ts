@@ -14,7 +14,15 @@ import { credentialOf, methodOf } from '../authn/grant.ts'
 import '../authn/request-session.ts'
 import type { AuditNotes } from './audit-notes.ts'
 import { notesOf } from './audit-notes.ts'
-import { objectsIn, type PathParams, pathOf, projectOf, wordsOf } from './audited-object.ts'
+import {
+  loadBalancerOf,
+  type OwnedLoadBalancer,
+  objectsIn,
+  type PathParams,
+  pathOf,
+  projectOf,
+  wordsOf,
+} from './audited-object.ts'
 
 export interface AuditSink {
   /** Takes a record. Returns at once. */
@@ -70,6 +78,7 @@ export function auditRequests(app: FastifyInstance, { sink, view, clock }: Audit
       notes.object = pathOf(words, request.params as PathParams)
       // Looked up before the handler runs, because a deleted object has no project any more.
       notes.objectProjectId = projectOf(view, notes.object)
+      notes.loadBalancer = loadBalancerOf(view, notes.object)
       done()
     }
     const preSerialization: preSerializationHookHandler<unknown> = (request, _reply, payload, done) => {
@@ -83,7 +92,7 @@ export function auditRequests(app: FastifyInstance, { sink, view, clock }: Audit
         // A caller over its rate limit can be refused as fast as it asks, so it counts as a stranger.
         const isKnown = request.tokenSession !== undefined && reply.statusCode !== 429
         if (isKnown || reply.statusCode < 400 || strangers.take())
-          for (const record of recordsOf(request, reply, notes, clock)) sink.record(record)
+          for (const record of recordsOf(request, reply, notes, { view, clock })) sink.record(record)
         else sink.leftOut()
       }
       done(null, payload)
@@ -99,7 +108,7 @@ function recordsOf(
   request: FastifyRequest,
   reply: FastifyReply,
   notes: AuditNotes,
-  clock: Clock,
+  { view, clock }: Pick<AuditOptions, 'view' | 'clock'>,
 ): readonly AuditRecord[] {
   const { url = '' } = request.routeOptions
   const status = reply.statusCode
@@ -121,12 +130,17 @@ function recordsOf(
   const isForAdmin = session !== undefined && isAdmin(session.principal)
   const owner = isForAdmin ? (notes.objectProjectId ?? null) : own
   const shown = status < 400 && !isLogin(request) ? objectsIn(notes.answer) : []
-  if (shown.length === 0) return [{ ...base, object: path, objectProjectId: owner }]
-  return shown.map(({ id, projectId }) => ({
-    ...base,
-    object: path === null || path.includes(id) ? path : `${path}/${id}`,
-    objectProjectId: projectId ?? owner,
-  }))
+  // The id of another tenant's load balancer is not told either.
+  const wholeOf = (part: OwnedLoadBalancer | null): Pick<AuditRecord, 'loadBalancerId'> =>
+    part !== null && (isForAdmin || part.projectId === caller.projectId) ? { loadBalancerId: part.id } : {}
+  const known = notes.loadBalancer ?? null
+  if (shown.length === 0) return [{ ...base, object: path, ...wholeOf(known), objectProjectId: owner }]
+  return shown.map(({ id, projectId }) => {
+    const object = path === null || path.includes(id) ? path : `${path}/${id}`
+    // A part that was just made was not there before.
+    const whole = known ?? loadBalancerOf(view, object ?? '')
+    return { ...base, object, ...wholeOf(whole), objectProjectId: projectId ?? owner }
+  })
 }
 
 const isLogin = ({ routeOptions: { url = '' } }: FastifyRequest): boolean => url.endsWith('/tokens')

@@ -37,7 +37,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   containers: 'secretContainer',
   'security-groups': 'securityGroup',
 }
-const CHILDREN: ReadonlySet<string> = new Set(['listeners', 'pools', 'members', 'healthmonitors'])
+/** Parts of load balancers that have paths of their own in the Octavia API. */
+const PARTS: ReadonlySet<string> = new Set(['listeners', 'pools', 'healthmonitors', 'l7policies'])
 
 /** The project of the object that a path names, while it exists. */
 export function projectOf(view: ModelView, path: string): string | null {
@@ -46,9 +47,19 @@ export function projectOf(view: ModelView, path: string): string | null {
   const kind = KINDS[word]
   if (kind !== undefined) return projectIn(view.get(kind, uuid)?.value)
   if (word === 'projects') return view.get('project', uuid) === null ? null : uuid
-  if (!CHILDREN.has(word)) return null
-  const lb = view.child(uuid)?.loadBalancerId
-  return lb === undefined ? null : projectIn(view.get('loadBalancer', lb)?.value)
+  return loadBalancerOf(view, path)?.projectId ?? null
+}
+
+export interface OwnedLoadBalancer {
+  readonly id: string
+  readonly projectId: string
+}
+
+/** The load balancer of the part that a path begins with, such as `pools/ID/members/ID`, while both exist. */
+export function loadBalancerOf(view: ModelView, path: string): OwnedLoadBalancer | null {
+  const [word = '', id = ''] = path.split('/')
+  const child = PARTS.has(word) ? view.child(uuidOf(id)) : null
+  return (child && view.get('loadBalancer', child.loadBalancerId)?.value) ?? null
 }
 
 /** Some of OpenStack's clients write ids as 32 digits. */

@@ -19,7 +19,7 @@ export const auditRoutes: readonly Route[] = [
     query: {
       since: 'Not before this time',
       user: 'Only of the user with this id or name',
-      object: 'Only about the object with this id, or a part of it',
+      object: 'Only about the object with this id, or a part of it, whatever API it was changed by',
       project: 'Only of this project',
       limit: `How many at most: 1 to ${MOST}, ${DEFAULT_LIMIT} unless given`,
       before: '`next` of the page before',
@@ -61,9 +61,13 @@ function filterOf({ request }: Call<undefined>): (record: AuditRecord) => boolea
   const [user, object, project] = ['user', 'object', 'project'].map((name) => queryValue(request, name))
   return (record) =>
     (user == null || record.userId === user || record.userName === user) &&
-    (object == null || record.object?.split('/').includes(object) === true) &&
+    (object == null || isAbout(record, object)) &&
     (project == null || record.projectId === project || record.objectProjectId === project)
 }
+
+/** A load balancer is also found by what was done to its parts, which the Octavia API names alone. */
+const isAbout = ({ object, loadBalancerId }: AuditRecord, id: string): boolean =>
+  loadBalancerId === id || object?.split('/').includes(id) === true
 
 function timeOf({ request }: Call<undefined>): string | null {
   const since = queryValue(request, 'since')
