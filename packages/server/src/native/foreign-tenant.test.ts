@@ -151,6 +151,21 @@ test('a pool open to both shows a tenant its own addresses, and no count of the 
   await call('DELETE', `/load-balancers/${mine.id}`, own.token)
 })
 
+test('a network that its segment has no place for is refused without a word of whose networks it carries', async () => {
+  const { status, body } = await bed.askNative('POST', '/networks', own.token, { name: 'mine' })
+  const neutron = await bed.ask('POST', '/network/v2.0/networks', own.token, { network: { name: 'mine' } })
+  const reason = "an administrator chooses the segment of this project's networks"
+  expect([status, body]).toMatchObject([403, { code: 'Forbidden', detail: `Not allowed: ${reason}` }])
+  expect([neutron.status, JSON.stringify(neutron.body)]).toEqual([403, expect.stringContaining(reason)])
+  for (const answer of [body, neutron.body]) expect(JSON.stringify(answer)).not.toMatch(/physnet|another|other project/)
+  // Who may know of all projects is told.
+  const asked = await bed.askNative('POST', '/networks', admin, { name: 'mine', projectId: own.projectId })
+  expect([asked.status, asked.body.detail]).toEqual([
+    400,
+    expect.stringContaining('carries a network of another project'),
+  ])
+})
+
 test('no stream tells a name, an address or a figure of another tenant, whatever changes', async () => {
   const lost = new AbortController()
   const watches = ROUTES.filter(

@@ -2,6 +2,7 @@ import { type Network, parseAs, SpoutError, uuid } from '@spout/model'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { isAdmin, projectForNew, requireRole } from '../authn/access.ts'
+import { createNetwork } from '../native/networks/new-network.ts'
 import { withAnyId } from './any-id.ts'
 import type { NetworkContext } from './context.ts'
 import { listing, narrowed } from './listing.ts'
@@ -29,7 +30,7 @@ type ById = { Params: { id: string } }
 
 /** Networks: a project's own, and each address pool as an external network. */
 export function networkRoutes(scope: FastifyInstance, context: NetworkContext): void {
-  const { admission, authenticate, networkDefaults } = context
+  const { admission, authenticate } = context
 
   scope.get('/v2.0/networks', async (request) => {
     const principal = await authenticate(request)
@@ -52,12 +53,12 @@ export function networkRoutes(scope: FastifyInstance, context: NetworkContext): 
     const named = segmentOf(wanted)
     if (named !== null && !isAdmin(principal))
       throw new SpoutError('Forbidden', { reason: 'only an administrator may choose the provider segment' })
-    const network = await admission.createNetwork({
+    const network = await createNetwork(context, principal, {
       projectId: projectForNew(principal, wanted.project_id ?? wanted.tenant_id),
       name: wanted.name,
       description: wanted.description,
-      returnPath: networkDefaults.returnPath,
-      segment: named ?? networkDefaults.segment(),
+      returnPath: null,
+      segment: named,
     })
     return reply.code(201).send({ network: shownNetwork(network, isAdmin(principal)) })
   })

@@ -1,5 +1,6 @@
 import type { ModelView } from '@spout/admission/contract'
 import { type Network, SpoutError } from '@spout/model'
+import { SEGMENT } from '../native/networks/new-network.ts'
 
 export interface SegmentPool {
   readonly physicalNetwork: string
@@ -30,6 +31,6 @@ export function segmentChooser(view: ModelView, pool: SegmentPool, now: () => nu
       handedOut.set(vlan, now())
       return { physicalNetwork, vlan }
     }
-    throw new SpoutError('Unavailable', { what: 'A segment', reason: `all VLANs of ${physicalNetwork} are taken` })
+    throw new SpoutError('Unavailable', { what: SEGMENT, reason: `all VLANs of ${physicalNetwork} are taken` })
   }
 }

@@ -17,6 +17,7 @@ import { type Collection, find } from '../operations/collection.ts'
 import type { NativeContext } from '../operations/context.ts'
 import { type Call, type Route, route } from '../operations/route.ts'
 import { readRoutes } from '../watches/read-routes.ts'
+import { createNetwork } from './new-network.ts'
 
 const named = { name: z.string().max(255).default(''), description: z.string().max(255).default('') }
 
@@ -86,12 +87,12 @@ export const networkRoutes: readonly Route[] = [
       for (const field of ['returnPath', 'segment'] as const)
         if (body[field] !== undefined && !isAdmin(principal))
           throw new SpoutError('Forbidden', { reason: `only an administrator may set ${field}` })
-      return context.admission.createNetwork({
+      return createNetwork(context, principal, {
         name: body.name,
         description: body.description,
         projectId: projectForNew(principal, body.projectId),
-        returnPath: body.returnPath ?? context.networkDefaults.returnPath,
-        segment: body.segment ?? context.networkDefaults.segment(),
+        returnPath: body.returnPath ?? null,
+        segment: body.segment ?? null,
       })
     },
   }),
