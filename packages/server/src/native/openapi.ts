@@ -13,6 +13,7 @@ import {
 } from '@spout/model'
 import { z } from 'zod'
 import { isBalancing } from '../authn/balancer.ts'
+import { pageCookie } from '../authn/page-cookie.ts'
 import { problemSchema } from '../http/problem.ts'
 import { listenerDraft, memberDraft, monitorDraft, poolDraft } from './drafts/load-balancer-draft.ts'
 import { routeDraft } from './drafts/route-draft.ts'
@@ -77,7 +78,7 @@ export function renderOpenApi(): string {
     servers: [{ url: '/api/v1' }],
     paths,
     components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: SECURITY_SCHEMES,
       schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
       responses: {
         Problem: {
@@ -89,6 +90,17 @@ export function renderOpenApi(): string {
   }
   return `${JSON.stringify(document, null, 2)}\n`
 }
+
+/** How a caller is known. Every operation that asks for a token also takes the one in the web page's cookie. */
+const SECURITY_SCHEMES = {
+  token: { type: 'http', scheme: 'bearer' },
+  session: {
+    ...{ type: 'apiKey', in: 'cookie', name: pageCookie(true).name },
+    description:
+      `The session of the web page, which POST /session opens. Without TLS the cookie is named ${pageCookie(false).name}. ` +
+      'It counts only with `Sec-Fetch-Site: same-origin`, or with `spout-page: 1` where a browser sends no such header.',
+  },
+} as const
 
 const text = { type: 'string' } as const
 const PROBLEM = {
@@ -114,7 +126,7 @@ function operation(known: Route, jsonSchema: JsonSchemaOf): Json {
     tags: [known.tag],
     summary: known.summary,
     description: `Access: ${known.access}${isBalancing(known) && isRole(known.access) ? ' or balancer' : ''}.`,
-    ...(known.access !== 'anyone' && { security: [{ token: [] }] }),
+    ...(known.access !== 'anyone' && { security: [...(known.ofSession ? [] : [{ token: [] }]), { session: [] }] }),
     parameters: [...inPath, ...inQuery],
     ...(known.body && {
       requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(known.body) } } },

@@ -39,6 +39,8 @@ export interface Route {
   readonly summary: string
   readonly access: Access
   readonly query?: Readonly<Record<string, string>>
+  /** Whether it is about the web page's session: a token in a header is refused. */
+  readonly ofSession?: true
   readonly body: z.ZodType | null
   /** Whether the body may contain a load balancer with everything in it, or much of one. It may be longer then. */
   readonly takesDocument?: true

@@ -49,6 +49,7 @@ export const sessionRoutes: readonly Route[] = [
     tag: 'session',
     summary: 'Switch to another project: the cookie gets another token, and the former one ends',
     access: 'user',
+    ofSession: true,
     body: z.strictObject({ projectId: uuid }),
     answer: { status: 200, schema: pageSession },
     handle: async (context, { body: { projectId }, request, reply }) => {
