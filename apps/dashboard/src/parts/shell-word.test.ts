@@ -20,3 +20,15 @@ it('leaves out options without a value, but not a zero', () => {
     ),
   ).toBe("x --c 0 'y z'")
 })
+
+it('takes no name for an option, wherever it stands', () => {
+  const evil = '--endpoint=https://evil.example'
+  expect(command(['spout', 'lb', 'create', evil], [['--pool', 'public']])).toBe(
+    'spout lb create --pool public -- --endpoint=https://evil.example',
+  )
+  expect(command(['spout', 'pool', 'create', 'lb', evil], [['--backup', true]])).toBe(
+    'spout pool create lb --backup -- --endpoint=https://evil.example',
+  )
+  expect(command(['x'], [['--name', '-a b']], ['lb'])).toBe("x --name='-a b' lb")
+  expect(command(['x'], [], [evil])).toBe('x -- --endpoint=https://evil.example')
+})

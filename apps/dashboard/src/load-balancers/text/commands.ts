@@ -45,8 +45,9 @@ const spoutMember = (lb: string, pool: Pool, member: Member): string =>
       ['--address', member.address],
       ['--port', member.port],
       ['--weight', member.weight === 1 ? null : member.weight],
+      ['--backup', member.backup || null],
     ],
-  ) + (member.backup ? ' --backup' : '')
+  )
 
 const spoutListener = (lb: string, listener: Listener, pools: readonly Pool[]): string =>
   command(
@@ -98,8 +99,9 @@ export function openstackCommands(document: Described, poolNames: PoolNames = ne
   const [vip] = vips
   return [
     command(
-      ['openstack', 'loadbalancer', 'create', '--wait'],
+      ['openstack', 'loadbalancer', 'create'],
       [
+        ['--wait', true],
         ['--name', lb],
         ['--vip-network-id', vip?.poolId && (poolNames.get(vip.poolId) ?? vip.poolId)],
         ['--vip-subnet-id', vip?.subnetId],
@@ -115,8 +117,9 @@ function openstackListener(lb: string, listener: Listener): string {
   if (protocol === undefined)
     return `# The Octavia API has no word for protocol ${listener.protocol} (port ${listener.port}).`
   return command(
-    ['openstack', 'loadbalancer', 'listener', 'create', '--wait'],
+    ['openstack', 'loadbalancer', 'listener', 'create'],
     [
+      ['--wait', true],
       ['--name', nameOf(listener)],
       ['--protocol', protocol],
       ['--protocol-port', listener.port],
@@ -132,8 +135,9 @@ function openstackPool(lb: string, pool: Pool, listeners: readonly Listener[]): 
   const { monitor } = pool
   return [
     command(
-      ['openstack', 'loadbalancer', 'pool', 'create', '--wait'],
+      ['openstack', 'loadbalancer', 'pool', 'create'],
       [
+        ['--wait', true],
         ['--name', nameOf(pool)],
         ['--protocol', OCTAVIA_POOLS[pool.protocol]],
         ['--lb-algorithm', ALGORITHMS[pool.algorithm]],
@@ -142,8 +146,9 @@ function openstackPool(lb: string, pool: Pool, listeners: readonly Listener[]): 
     ),
     ...pool.members.map((member) =>
       command(
-        ['openstack', 'loadbalancer', 'member', 'create', '--wait'],
+        ['openstack', 'loadbalancer', 'member', 'create'],
         [
+          ['--wait', true],
           ['--name', member.name],
           ['--address', member.address],
           ['--protocol-port', member.port],
@@ -161,8 +166,9 @@ const seconds = (ms: number): number => Math.max(1, Math.round(ms / 1000))
 
 const openstackMonitor = (pool: Pool, monitor: HealthMonitor): string =>
   command(
-    ['openstack', 'loadbalancer', 'healthmonitor', 'create', '--wait'],
+    ['openstack', 'loadbalancer', 'healthmonitor', 'create'],
     [
+      ['--wait', true],
       ['--type', MONITORS[monitor.type]],
       ['--delay', seconds(monitor.intervalMs)],
       ['--timeout', seconds(monitor.timeoutMs)],
