@@ -1,5 +1,6 @@
-import { waitFor } from '@spout/testkit'
+import { askOn, waitFor } from '@spout/testkit'
 import { expect, it } from 'vitest'
+import { balancer, vipOf } from '../fixtures.ts'
 import type { World } from './world.ts'
 
 const NODE = 'node2'
@@ -20,6 +21,22 @@ export function operators(world: () => World): void {
     await waitFor(async () => (await system.nodeNamed(NODE)).status.inSync, { what: `${NODE} to be in use` })
   })
 
+  it('sees the traffic of a node, of whatever tenant it is', async () => {
+    const { system, acme, client } = world()
+    const made = await system.createLoadBalancer(acme, balancer('busy', 'http', { port: 7201 }))
+    const requests = askOn(() => client.http(vipOf(made), 7201), 50)
+    try {
+      const carrier = await waitFor(() => nodeWithTraffic(world()), { what: 'a node to have counted it' })
+      await using visit = await world().loggedIn(system.access.admin, `nodes/${carrier}`)
+      const traffic = visit.page.getByRole('region', { name: 'Traffic' })
+      await traffic.getByText(/^connections: now /).waitFor()
+      await traffic.locator('canvas').first().waitFor()
+    } finally {
+      await requests.stop()
+      await system.api(acme, 'DELETE', `/load-balancers/${made.id}`)
+    }
+  })
+
   it('sees a node that no longer reports, without another look', async () => {
     const { system } = world()
     await using visit = await world().loggedIn(system.access.admin, 'nodes')
@@ -35,4 +52,17 @@ export function operators(world: () => World): void {
     }
     await row.getByText('ready', { exact: true }).waitFor()
   })
+}
+
+/** The id of a node that counts connections; null while none does. */
+async function nodeWithTraffic({ system }: World): Promise<string | null> {
+  const { admin } = system.access
+  const { items } = await system.api<{ items: readonly { id: string }[] }>(admin, 'GET', '/nodes')
+  for (const { id } of items) {
+    const { series } = await system.api<{ series: Readonly<Record<string, readonly (number | null)[]>> }>(
+      ...([admin, 'GET', `/nodes/${id}/figures`] as const),
+    )
+    if (series['connectionsPerSecond']?.some((rate) => (rate ?? 0) > 1)) return id
+  }
+  return null
 }

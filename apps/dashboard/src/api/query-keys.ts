@@ -12,6 +12,8 @@ export const keys = {
   loadBalancer: (id: string) => ['loadBalancer', id, 'document'],
   explanation: (id: string) => ['loadBalancer', id, 'explanation'],
   figures: (id: string, span: string) => ['loadBalancer', id, 'figures', span],
+  /** Not below `node`: what a node says of itself changes all the time, and figures are read now and then. */
+  nodeFigures: (id: string, span: string) => ['node-figures', id, span],
   memberHistory: (id: string) => ['loadBalancer', id, 'member-history'],
   changes: (objectId: string) => ['loadBalancer', objectId, 'changes'],
   problems: ['problems'],

@@ -1,6 +1,8 @@
 import { Link, useParams } from '@tanstack/react-router'
-import type { FC } from 'react'
+import { type FC, lazy, Suspense } from 'react'
+import { readFigures } from '../api/figures.ts'
 import type { ShownNode } from '../api/nodes.ts'
+import { keys } from '../api/query-keys.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -15,6 +17,10 @@ import { OperatorsOnly } from './operators-only.tsx'
 import { ProblemList } from './problem-list.tsx'
 import { SchedulingButton } from './scheduling-button.tsx'
 import { SessionTable } from './session-table.tsx'
+
+const FigureCharts = lazy(async () => ({
+  default: (await import('../load-balancers/charts/figure-charts.tsx')).FigureCharts,
+}))
 
 /** One node: what it does, what keeps it from more, and what it can do. */
 export const NodePage: FC = () => (
@@ -51,6 +57,7 @@ function Shown({ node }: { readonly node: ShownNode }) {
           <ProblemList problems={status.problems.map((one) => ({ ...one, key: one.code }))} />
         </Card>
       )}
+      <Traffic id={node.id} />
       {status.bgpSessions.length > 0 && <SessionTable sessions={status.bgpSessions} />}
       {status.shards.length > 0 && <NodeShards shards={status.shards} />}
       <Card title="What it can do">
@@ -63,6 +70,18 @@ function Shown({ node }: { readonly node: ShownNode }) {
     </Page>
   )
 }
+
+/** What all load balancers did on the node. */
+const Traffic = ({ id }: { readonly id: string }) => (
+  <section aria-label="Traffic">
+    <Suspense>
+      <FigureCharts
+        queryKey={(span) => keys.nodeFigures(id, span)}
+        read={(span, signal) => readFigures(`nodes/${encodeURIComponent(id)}`, span, signal)}
+      />
+    </Suspense>
+  </section>
+)
 
 const factsOf = ({ status, ...node }: ShownNode) => [
   ['Group', node.nodeGroupName ?? 'none'] as const,

@@ -2,7 +2,13 @@ import type { ServiceStats } from '@spout/model'
 import { LATENCY_BUCKETS, type LatencyCounts } from '@spout/model/latency-counts'
 import { RESPONSE_CLASSES } from '@spout/model/node-report'
 
-/** What a load balancer has counted so far, over its listeners. */
+/** Counters of a listener on all nodes, or of all that is on one node. */
+export type CountedStats = Pick<
+  ServiceStats,
+  'bytesIn' | 'bytesOut' | 'totalConnections' | 'activeConnections' | 'requestErrors' | 'http'
+>
+
+/** What a load balancer has counted so far, over its listeners; or a node. */
 export interface Counted {
   readonly connections: number
   readonly open: number
@@ -15,8 +21,8 @@ export interface Counted {
   readonly latencies: Uint32Array | null
 }
 
-export function countedIn(stats: readonly ServiceStats[]): Counted {
-  const sum = (of: (one: ServiceStats) => number): number => stats.reduce((total, one) => total + of(one), 0)
+export function countedIn(stats: readonly CountedStats[]): Counted {
+  const sum = (of: (one: CountedStats) => number): number => stats.reduce((total, one) => total + of(one), 0)
   const [parsed, timed] = [stats.some(({ http }) => http), stats.some(({ http }) => http?.latencies)]
   return {
     connections: sum(({ totalConnections }) => totalConnections),

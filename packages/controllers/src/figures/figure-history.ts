@@ -1,6 +1,6 @@
-import type { FigureSpan, Figures, LoadRates, ServiceStats } from '@spout/model'
+import type { FigureSpan, Figures, LoadRates } from '@spout/model'
 import { type Clock, Listeners, type Timer } from '@spout/runtime'
-import { type Counted, countedIn, hasTraffic } from './counted.ts'
+import { type Counted, type CountedStats, countedIn, hasTraffic } from './counted.ts'
 import { LoadFigures, noFigures } from './load-figures.ts'
 
 /** How often rates are worked out. Nodes tell counters every five seconds. */
@@ -19,13 +19,16 @@ interface Kept {
 
 export interface FigureHistoryOptions {
   readonly clock: Clock
-  /** What was counted of a load balancer since this process knows it, by listener. */
-  readonly counted: (loadBalancerId: string) => readonly ServiceStats[]
+  /** What was counted since this process knows it: of a load balancer by listener, of a node as one. */
+  readonly counted: (id: string) => readonly CountedStats[]
   /** Limit of all histories. A new one replaces that which has been idle longest; while none is idle, it is not kept. */
   readonly mostBytes: number
 }
 
-/** The history of the figures of load balancers that have traffic. It is soft state, in a bounded number of bytes. */
+/**
+ * The history of the figures of load balancers and nodes that have traffic. It is soft state, in a bounded number of
+ * bytes.
+ */
 export class FigureHistory {
   readonly #options: FigureHistoryOptions
   /** Those that counted something last come last. */
@@ -45,7 +48,7 @@ export class FigureHistory {
     return this.#bytes
   }
 
-  /** Call when a node reported counters of the load balancer. */
+  /** Call when a node reported counters of the load balancer, and for the node itself. */
   moved(id: string): void {
     if (this.#options.mostBytes === 0) return
     const kept = this.#kept.get(id)
@@ -64,7 +67,7 @@ export class FigureHistory {
     return this.#kept.get(id)?.figures.read(span, nowMs) ?? noFigures(span, nowMs)
   }
 
-  /** Called with the id of each load balancer whose rates changed noticeably. */
+  /** Called with the id of each load balancer and node whose rates changed noticeably. */
   onRates(listener: (id: string) => void): () => void {
     return this.#listeners.add(listener)
   }

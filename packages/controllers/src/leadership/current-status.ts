@@ -117,8 +117,8 @@ export class CurrentStatus implements StatusReader, OwnershipReader, FiguresRead
     return this.#now.rates(loadBalancerId)
   }
 
-  figures(loadBalancerId: string, span: FigureSpan): Figures {
-    return this.#now.figures(loadBalancerId, span)
+  figures(id: string, span: FigureSpan): Figures {
+    return this.#now.figures(id, span)
   }
 
   memberHistory(loadBalancerId: string): readonly MemberTransition[] {

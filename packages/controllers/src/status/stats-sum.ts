@@ -16,6 +16,9 @@ interface NodeShare {
   readonly last: ServiceStats
 }
 
+/** What came to a node's counters. Of open connections, how many more there are: fewer are negative. */
+export type Increment = Pick<ServiceStats, (typeof TOTALS)[number] | 'activeConnections'>
+
 /**
  * The counters of one listener, summed over all nodes that carry or carried it. A node's counters begin when it
  * programs the listener, and start again when the kernel or the proxy restarts. The sum never decreases.
@@ -26,7 +29,8 @@ export class StatsSum {
   #start: Totals = ZERO
   #startLatencies: LatencyCounts = []
 
-  report(nodeId: string, stats: ServiceStats): void {
+  /** @returns what the node counted since its last report; what it had counted before the first one is none of it */
+  report(nodeId: string, stats: ServiceStats): Increment {
     const share = this.#shares.get(nodeId)
     const startedOver = share !== undefined && isLess(stats, share.last)
     if (share === undefined) {
@@ -39,6 +43,12 @@ export class StatsSum {
     const earlier = { latencies: share?.latencies ?? [], parts: share?.parts ?? NO_PARTS }
     const counts = countedAnew && share !== undefined ? allCounts(share) : earlier
     this.#shares.set(nodeId, { before, ...counts, last: stats })
+    return incrementOf(share, stats, startedOver)
+  }
+
+  /** Open connections by node, as they were last reported. */
+  get open(): readonly (readonly [nodeId: string, connections: number])[] {
+    return [...this.#shares].map(([nodeId, { last }]) => [nodeId, last.activeConnections])
   }
 
   /** Call when the node is lost. Its connections no longer count, but its totals do. */
@@ -84,6 +94,18 @@ export class StatsSum {
     const shares = [...this.#shares.values()]
     if (shares.every(({ last, parts }) => last.http?.parts === undefined && parts === NO_PARTS)) return null
     return shares.map((share) => allCounts(share).parts).reduce(plusParts, NO_PARTS)
+  }
+}
+
+function incrementOf(share: NodeShare | undefined, stats: ServiceStats, startedOver: boolean): Increment {
+  const { last = stats } = share ?? {}
+  const since = (field: (typeof TOTALS)[number]) => stats[field] - (startedOver ? 0 : last[field])
+  return {
+    bytesIn: since('bytesIn'),
+    bytesOut: since('bytesOut'),
+    totalConnections: since('totalConnections'),
+    requestErrors: since('requestErrors'),
+    activeConnections: stats.activeConnections - (share?.last.activeConnections ?? 0),
   }
 }
 

@@ -360,6 +360,33 @@ test('counters are summed over nodes; a lost node keeps its share but not its op
   await plane.stop()
 })
 
+test('a node has figures of what is on it; what goes takes its open connections with it, and no rate is told', async () => {
+  const plane = await placed()
+  const last = (name: 'connectionsPerSecond' | 'openConnections', nodeId = N1) =>
+    plane.status.figures(nodeId, 'hour').series[name]?.findLast((value) => value !== null)
+  const report = (totalConnections: number) =>
+    plane.report(N1, { stats: [stats({ totalConnections, activeConnections: 3 })] })
+  // What it counted before it was first heard is not from now.
+  await report(1000)
+  expect(plane.status.figures(N1, 'hour').series).toEqual({})
+  await report(1020)
+  const told: string[] = []
+  plane.status.onRates((id) => told.push(id))
+  // It goes on to report: a silent node loses its connections.
+  for (let second = 0; second < 10; second++) {
+    await plane.report(N1)
+    await plane.clock.advance(1000)
+  }
+  expect([last('connectionsPerSecond'), last('openConnections')]).toEqual([2, 3])
+  expect([last('connectionsPerSecond', N2), told]).toEqual([undefined, [LB]])
+  await plane.delete('loadBalancer', LB)
+  await plane.clock.advance(20_000)
+  expect(last('openConnections')).toBe(0)
+  await plane.delete('node', N1)
+  expect(plane.status.figures(N1, 'hour').series).toEqual({})
+  await plane.stop()
+})
+
 test('however counters start over, the sum never falls', () => {
   const report = fc.record({ node: fc.constantFrom('a', 'b'), bytesIn: fc.nat(100), totalConnections: fc.nat(100) })
   fc.assert(

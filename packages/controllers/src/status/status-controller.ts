@@ -69,7 +69,7 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   readonly #carriers: Carriers
   readonly #nodes: NodeStatuses
   readonly #vips: VipHistory
-  readonly #sums = new ServiceSums()
+  readonly #sums = new ServiceSums((nodeId) => this.#figures.moved(nodeId))
   readonly #adopted: AdoptedIndex
   readonly #figures: FigureHistory
   readonly #memberHistory = new MemberHistory()
@@ -100,7 +100,10 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     this.#adopted = new AdoptedIndex(view)
     this.#figures = new FigureHistory({
       clock: options.clock,
-      counted: (id) => [...this.#sums.sinceStart(id).values()],
+      counted: (id) => {
+        const ofNode = this.#sums.nodes.of(id)
+        return ofNode === null ? [...this.#sums.sinceStart(id).values()] : [ofNode]
+      },
       mostBytes: options.mostFigureBytes ?? 0,
     })
     this.#laterReviews = new LaterReviews(options.clock, (id) => this.#review([id]))
@@ -228,8 +231,8 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
     return this.#figures.rates(loadBalancerId)
   }
 
-  figures(loadBalancerId: string, span: FigureSpan): Figures {
-    return this.#figures.read(loadBalancerId, span)
+  figures(id: string, span: FigureSpan): Figures {
+    return this.#figures.read(id, span)
   }
 
   memberHistory(loadBalancerId: string): readonly MemberTransition[] {
@@ -237,7 +240,9 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
   }
 
   onRates(listener: (loadBalancerId: string) => void): () => void {
-    return this.#figures.onRates(listener)
+    return this.#figures.onRates((id) => {
+      if (this.#sums.nodes.of(id) === null) listener(id)
+    })
   }
 
   /** As `ShardTable.onTakeover`. */
@@ -307,6 +312,8 @@ export class StatusController implements StatusReader, OwnershipReader, SightRea
       this.#scope.forget(nodeId)
       this.#nodes.nodeChanged(nodeId)
       this.#shards.forget(nodeId)
+      this.#sums.nodes.forget(nodeId)
+      this.#figures.forget(nodeId)
     }
     this.#tell('node', nodeId)
   }

@@ -32,7 +32,7 @@ export const figureName = z.enum([...CONNECTION_FIGURES, ...REQUEST_FIGURES, ...
 export type FigureName = z.infer<typeof figureName>
 
 /**
- * The history of a load balancer's figures, the oldest step first. A series that was never counted is missing; null is
+ * The history of the figures of a load balancer or a node, the oldest step first. A series that was never counted is missing; null is
  * unknown: before the control plane began to count, or a latency without requests.
  */
 export const figures = z.strictObject({
@@ -66,7 +66,8 @@ export type MemberTransition = z.infer<typeof memberTransition>
 export interface FiguresReader {
   /** Null: nothing was counted in the last seconds, or it is not known. */
   rates(loadBalancerId: string): LoadRates | null
-  figures(loadBalancerId: string, span: FigureSpan): Figures
+  /** @param id of a load balancer, or of a node: what all load balancers did there */
+  figures(id: string, span: FigureSpan): Figures
   /** Newest last; a limited number is kept. */
   memberHistory(loadBalancerId: string): readonly MemberTransition[]
   /** Calls the listener with the id of each load balancer whose rates changed noticeably. @returns the unsubscribe */

@@ -107,6 +107,7 @@ const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'DELETE /addresses/:id': 'must not',
   'GET /nodes': 'must not',
   'GET /nodes/:id': 'must not',
+  'GET /nodes/:id/figures': 'must not',
   'PUT /nodes/:id/scheduling': 'must not',
   'PATCH /nodes/:id': 'must not',
   'DELETE /nodes/:id': 'must not',

@@ -1,55 +1,11 @@
-import type { FigureSpan } from '@spout/model'
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { readFigures } from '../../api/figures.ts'
 import { keys } from '../../api/query-keys.ts'
-import { Choice } from '../../parts/choice.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Card } from '../../parts/page.tsx'
-import { chartsOf, summaryOf } from './chart-list.ts'
-import styles from './charts-view.module.css'
-import { Plot } from './plot.tsx'
-
-const REFRESH_MS: Readonly<Record<FigureSpan, number>> = { hour: 10_000, day: 60_000 }
+import { FigureCharts } from './figure-charts.tsx'
 
 /** What a load balancer did in the last hour or day. */
-export function ChartsView({ id }: { readonly id: string }) {
-  const [span, setSpan] = useState<FigureSpan>('hour')
-  const figures = useQuery({
-    queryKey: keys.figures(id, span),
-    queryFn: ({ signal }) => readFigures(id, span, signal),
-    refetchInterval: REFRESH_MS[span],
-  })
-  return (
-    <div className={styles.view}>
-      <div className={styles.span}>
-        <Choice
-          label="Time"
-          value={span}
-          onChange={(value) => setSpan(value === 'day' ? 'day' : 'hour')}
-          options={[
-            { value: 'hour', text: 'Last hour' },
-            { value: 'day', text: 'Last day' },
-          ]}
-        />
-      </div>
-      <Loaded query={figures}>
-        {(counted) => {
-          const charts = chartsOf(counted)
-          if (charts.length === 0)
-            return <p>Nothing was counted yet. Figures begin some seconds after the first traffic.</p>
-          return (
-            <div className={styles.charts}>
-              {charts.map((chart) => (
-                <Card key={chart.title} title={chart.title}>
-                  <p className={styles.summary}>{summaryOf(counted, chart)}</p>
-                  <Plot chart={chart} figures={counted} />
-                </Card>
-              ))}
-            </div>
-          )
-        }}
-      </Loaded>
-    </div>
-  )
-}
+export const ChartsView = ({ id }: { readonly id: string }) => (
+  <FigureCharts
+    queryKey={(span) => keys.figures(id, span)}
+    read={(span, signal) => readFigures(`load-balancers/${encodeURIComponent(id)}`, span, signal)}
+  />
+)

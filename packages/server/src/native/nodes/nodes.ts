@@ -1,8 +1,9 @@
 import { nodeChange, nodeGroupChange, nodeGroupDraft } from '@spout/admission/contract'
-import { enrolmentToken, mayUseGroup, node, publicNodeGroup, uuid } from '@spout/model'
+import { enrolmentToken, figures, mayUseGroup, node, publicNodeGroup, uuid } from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../../authn/access.ts'
 import { adminRoutes } from '../operations/admin-routes.ts'
+import { askedSpan, SPAN } from '../operations/asked-span.ts'
 import { type Collection, find } from '../operations/collection.ts'
 import { type Route, route } from '../operations/route.ts'
 import { shownEnrolmentToken, shownNode, shownNodeGroup } from '../operations/shown.ts'
@@ -57,6 +58,18 @@ export const nodeRoutes: readonly Route[] = [
       const { id } = find(NODES, context, principal, params.id ?? '')
       return shownNode(context, await context.admission.setNodeScheduling(id, body.scheduling))
     },
+  }),
+  route({
+    method: 'GET',
+    path: '/nodes/:id/figures',
+    tag: 'nodes',
+    summary: 'Show the history of the connections and bytes of all load balancers on a node',
+    access: 'admin',
+    query: { span: SPAN },
+    body: null,
+    answer: { status: 200, schema: figures },
+    handle: (context, { principal, params, request }) =>
+      context.figures.figures(find(NODES, context, principal, params.id ?? '').id, askedSpan(request)),
   }),
   nodes.change('Change a node; absent fields stay', nodeChange, ({ admission }, id, change) =>
     admission.changeNode(id, change),
