@@ -6,6 +6,7 @@ import { interruptions } from './interruptions.ts'
 import { keyboard } from './keyboard.ts'
 import { loggingIn } from './logging-in.ts'
 import { oneLoadBalancer } from './one-load-balancer.ts'
+import { openIdConnect } from './openid-connect.ts'
 import { operators } from './operators.ts'
 import { pictures } from './pictures.ts'
 import { readable } from './readable.ts'
@@ -25,6 +26,7 @@ afterAll(() => world?.[Symbol.asyncDispose]())
 afterEach(() => expect(world.browser.takeFaults()).toEqual([]))
 
 describe('logging in', () => loggingIn(here))
+describe('OpenID Connect', () => openIdConnect(here))
 describe('keyboard alone', () => keyboard(here))
 describe('one load balancer', () => oneLoadBalancer(here))
 describe('a canary', () => canary(here))

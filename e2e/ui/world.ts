@@ -1,5 +1,6 @@
-import { builtPage, Caller, startControlPlane, type Tenant, TestSystem } from '@spout/testkit'
+import { builtPage, Caller, freePort, startControlPlane, type Tenant, TestSystem } from '@spout/testkit'
 import { type Look, TestBrowser, type Visit } from '@spout/testkit/browser'
+import { OpenIdServer } from '@spout/testkit/openid-server'
 import { ACME, BOLT } from '../fixtures.ts'
 
 /** Whoever logs in by the form. */
@@ -15,25 +16,45 @@ export class World implements AsyncDisposable {
   readonly browser: TestBrowser
   /** Somebody on the internet. */
   readonly client: Caller
+  /** Where people log in who are no users of ours. */
+  readonly provider: OpenIdServer
   readonly acme: Tenant
   readonly bolt: Tenant
+  readonly #settings: readonly string[]
 
-  private constructor(system: TestSystem, browser: TestBrowser, client: Caller) {
+  private constructor(
+    system: TestSystem,
+    browser: TestBrowser,
+    client: Caller,
+    { provider, settings }: { readonly provider: OpenIdServer; readonly settings: readonly string[] },
+  ) {
     this.system = system
     this.browser = browser
     this.client = client
+    this.provider = provider
+    this.#settings = settings
     ;[this.acme, this.bolt] = system.tenants as [Tenant, Tenant]
   }
 
   static async start(): Promise<World> {
     builtPage()
-    const system = await TestSystem.start({ tenants: [ACME, BOLT] })
+    const url = `http://127.0.0.1:${await freePort()}`
+    const provider = await OpenIdServer.start({ redirectUri: `${url}/ui/log-in`, host: ANOTHER_SITE })
+    const settings = settingsFor(url, provider)
+    const system = await TestSystem.start({ tenants: [ACME, BOLT], set: settings })
     try {
-      return new World(system, await TestBrowser.launch(), await Caller.start(system.lab, 'client'))
+      const browser = await TestBrowser.launch()
+      await browser.mayVisit(provider.issuer)
+      return new World(system, browser, await Caller.start(system.lab, 'client'), { provider, settings })
     } catch (error) {
       await system.destroy()
       throw error
     }
+  }
+
+  /** Who can log in at the provider, with their claims. */
+  get people(): OpenIdServer['people'] {
+    return this.provider.people
   }
 
   /** An empty page of somebody who is not logged in. */
@@ -61,15 +82,31 @@ export class World implements AsyncDisposable {
 
   /** It starts again where it was. */
   async startControlPlane(): Promise<void> {
-    await startControlPlane(this.system.lab, { port: Number(new URL(this.system.access.endpoint).port) })
+    await startControlPlane(this.system.lab, { set: this.#settings })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.browser[Symbol.asyncDispose]()
     await this.client[Symbol.asyncDispose]()
     await this.system.destroy()
+    await this.provider[Symbol.asyncDispose]()
   }
 }
+
+/** An address of loopback whose pages are of another site than ours, so that a browser treats them so. */
+const ANOTHER_SITE = '127.0.0.2'
+
+/** The control plane at this URL, with people of that provider. */
+const settingsFor = (url: string, { issuer, clientId, clientSecret }: OpenIdServer): readonly string[] => [
+  ...[`api.port=${new URL(url).port}`, `api.publicUrl=${url}`],
+  ...[`oidc.issuer=${issuer}`, `oidc.clientId=${clientId}`, `oidc.clientSecret=${clientSecret}`],
+  ...['oidc.name=Example SSO', 'oidc.scopes=[openid, profile, groups]'],
+  `oidc.grants=${JSON.stringify([
+    { group: 'acme-devs', project: ACME.project, role: 'member' },
+    { group: 'both', project: ACME.project, role: 'reader' },
+    { group: 'both', project: BOLT.project, role: 'reader' },
+  ])}`,
+]
 
 /** Fills in the form that asks who somebody is, and waits until it is gone. */
 export async function logIn({ page }: Visit, { user, password }: Person): Promise<void> {

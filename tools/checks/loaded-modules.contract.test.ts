@@ -46,6 +46,12 @@ it.each(['agent', 'control-plane'])(
   },
 )
 
+it('the control plane loads the client of OpenID Connect when somebody logs in by it', async () => {
+  const loaded = await loadedBy('apps/control-plane/src/main.ts', '--print-config')
+  expect(loaded.filter((url) => url.endsWith('/packages/server/src/openid/openid-provider.ts'))).toHaveLength(1)
+  expect(loaded.filter((url) => /\/node_modules\/(openid-client|oauth4webapi|jose)\//.test(url))).toEqual([])
+})
+
 it('a command loads the planner only to plan', async () => {
   const loaded = await loadedBy('apps/cli/src/main.ts', '--help')
   expect(loaded.filter((url) => url.includes('/apps/cli/src/commands/plan/plan.ts'))).toHaveLength(1)

@@ -132,6 +132,7 @@ export const ROOMS: Readonly<Record<string, Rooms>> = {
     'turns',
     'http',
     'limits',
+    'openid',
     ['identity', 'key-manager', 'keystone', 'link', 'native', 'ui'],
     ['network', 'peers'],
   ],

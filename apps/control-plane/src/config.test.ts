@@ -45,3 +45,20 @@ test('a Keystone needs a login of our own, and TLS unless it is on this machine'
   expect(() => load(url, password, id, 'keystone.applicationCredentialSecret=x')).toThrow(/and not both/)
   expect(load(url, id, 'keystone.applicationCredentialSecret=x').keystone.applicationCredentialId).toBe('0123')
 })
+
+test('a provider of OpenID Connect is on TLS, unless it is on this machine, and lets somebody in', () => {
+  const grants = 'oidc.grants=[{group: devs, project: shop, role: member}]'
+  const issuer = 'oidc.issuer=https://login.example/realms/staff'
+  const needed = [issuer, 'oidc.clientId=spout', grants]
+  expect(load(...needed).oidc).toMatchObject({ scopes: ['openid', 'profile', 'email'], groupsClaim: 'groups' })
+  expect(load().oidc.issuer).toBe('')
+  expect(load(...needed, 'oidc.issuer=http://127.0.0.1:8080').oidc.issuer).toBe('http://127.0.0.1:8080')
+  for (const wrong of ['http://login.example', 'ldap://login.example', 'login.example', 'https://login.example/?a=b'])
+    expect(() => load(...needed, `oidc.issuer=${wrong}`)).toThrow(/oidc\.issuer: is not an https URL/)
+  expect(() => load(issuer, grants)).toThrow(/oidc\.clientId: and oidc\.issuer belong together/)
+  expect(() => load(issuer, 'oidc.clientId=spout')).toThrow(/oidc\.grants: is empty, and oidc\.issuer is set/)
+  expect(() => load(...needed, 'oidc.scopes=[profile]')).toThrow(/oidc\.scopes: has no openid/)
+  expect(() => load(...needed, 'oidc.scopes=[openid, "a b"]')).toThrow(/oidc\.scopes\.1: is no scope/)
+  expect(() => load(...needed, 'oidc.clientSecret=s', 'oidc.clientSecretFile=/s')).toThrow(/exclude each other/)
+  expect(() => load(...needed, 'oidc.grants=[{group: g, project: p, role: root}]')).toThrow(/oidc\.grants\.0\.role/)
+})

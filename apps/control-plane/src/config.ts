@@ -6,6 +6,7 @@ import { apiSection, limitsSection, statusSection } from './config/api.ts'
 import { dnsSection, domainsSection } from './config/domains.ts'
 import { keystoneSection } from './config/keystone.ts'
 import { kubernetesSection } from './config/kubernetes.ts'
+import { oidcSection } from './config/oidc.ts'
 import { peersSection } from './config/peers.ts'
 import { section, tcpPort } from './config/section.ts'
 import { storeSection } from './config/store.ts'
@@ -68,6 +69,7 @@ export const controlPlaneConfig = z.strictObject({
     policySet: z.enum(POLICY_SET_NAMES).default(DEFAULT_POLICY_SET),
   }).prefault({}),
   keystone: keystoneSection,
+  oidc: oidcSection,
   network: section({
     /** The physical network of a tenant's new network when its creator names none. */
     defaultPhysicalNetwork: z.string().default('tenant'),

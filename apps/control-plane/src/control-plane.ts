@@ -32,6 +32,7 @@ import { LeaderPart } from './leader-part.ts'
 import { type Limits, openLimits } from './limits.ts'
 import { describeAnswers, describeCertificate, describeLeader, describeObjects } from './metrics.ts'
 import { type ModelStore, openModelStore, openStore } from './model-store.ts'
+import { openOidc } from './oidc.ts'
 import { checkPeers, Peers } from './peers.ts'
 import { type InstantCheck, readinessChecks, roleOf } from './readiness.ts'
 import { mountSurfaces } from './surfaces.ts'
@@ -85,6 +86,7 @@ export async function startControlPlane(
     ...(!isAlone && { times: SHARED_LEASE }),
   })
   const keystone = openKeystone(config, model, around)
+  const oidc = openOidc(config, model, authenticator, around)
   const limits = openLimits(config, { authenticator, foreign: keystone?.tokens ?? null, clock })
   const certificate = config.api.tls ? apiCertificate(config, { authority, ...around }) : null
   const https = certificate && (await apiTls(certificate))
@@ -95,6 +97,7 @@ export async function startControlPlane(
   mountSurfaces(app, config, {
     ...{ model, part, authenticator, audit, limits, clock, linkPin: authority.pin },
     foreign: keystone?.tokens ?? null,
+    oidc,
   })
   if (!isAlone) peers = new Peers({ config, authority, leadership, app, ...around })
   const role = () => (isAlone ? '' : roleOf(leadership))

@@ -1,8 +1,6 @@
-import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import type { Clock, Logger } from '@spout/runtime'
-import { ConfigError } from '@spout/runtime/config'
 import { KeystoneClient, KeystoneProjects, KeystoneTokens, type ServiceCredential } from '@spout/server'
+import { authoritiesOf } from './authorities.ts'
 import type { ControlPlaneConfig } from './config.ts'
 import type { ModelStore } from './model-store.ts'
 
@@ -21,7 +19,7 @@ export function openKeystone(
   const client = new KeystoneClient({
     url: config.url,
     credential: credentialOf(config),
-    ca: config.caFile === '' ? null : authoritiesOf(config.caFile),
+    ca: authoritiesOf('keystone.caFile', config.caFile),
     timeoutMs: config.timeoutMs,
   })
   const projects = new KeystoneProjects({
@@ -36,25 +34,6 @@ export function openKeystone(
     outageMs: config.outageSeconds * 1000,
   })
   return { tokens, close: () => client.close() }
-}
-
-/** @throws ConfigError for a file without certificates: nobody's would be accepted */
-function authoritiesOf(file: string): string {
-  const text = textOf(file)
-  try {
-    new X509Certificate(text)
-    return text
-  } catch {
-    throw new ConfigError('Field keystone.caFile: has no certificate in PEM')
-  }
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new ConfigError(`Field keystone.caFile: cannot be read: ${(error as NodeJS.ErrnoException).code}`)
-  }
 }
 
 /** One of the two is set: the settings were checked. */

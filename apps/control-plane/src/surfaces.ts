@@ -19,6 +19,7 @@ import {
   networkApi,
   noteError,
   OPENSTACK_BODY_LIMIT_BYTES,
+  type OpenIdLogins,
   pageSurface,
   readPage,
   SERVICES,
@@ -43,13 +44,25 @@ export interface SurfaceParts {
   readonly linkPin: string
   /** Tokens of a Keystone of its own; null: there is none. */
   readonly foreign: ForeignTokens | null
+  /** Logins by a provider of OpenID Connect; null: there is none. */
+  readonly oidc: OpenIdLogins | null
 }
 
 /** Mounts every API of the control plane on its server. */
 export function mountSurfaces(
   app: ReturnType<typeof createServer>,
   config: ControlPlaneConfig,
-  { model: { store, view, admission }, part, authenticator, audit, limits, clock, linkPin, foreign }: SurfaceParts,
+  {
+    model: { store, view, admission },
+    part,
+    authenticator,
+    audit,
+    limits,
+    clock,
+    linkPin,
+    foreign,
+    oidc,
+  }: SurfaceParts,
 ): void {
   const { status, dnsNames, domains } = part
   const authenticate = authenticateBy(authenticator)
@@ -68,7 +81,7 @@ export function mountSurfaces(
     withdrawals: status.withdrawals,
     ...{ dns: dnsNames, domains, leads: () => part.leads },
     ...{ authenticator, audit, clock, linkPin, networkDefaults, streams: limits.streams, turns: limits.turns },
-    page: { publicUrl, foreign },
+    page: { publicUrl, foreign, oidc },
   })
   const identity = identityApi({
     ...{ admission, view, authenticator, clock, baseUrl: base, region: 'RegionOne', services: SERVICES },

@@ -1,4 +1,11 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Navigate,
+  redirect,
+} from '@tanstack/react-router'
 import { questionOf, searchOf } from './explain/question.ts'
 import { detailSearch } from './load-balancers/detail/detail-search.ts'
 import { tableSearch } from './load-balancers/table/table-search.ts'
@@ -19,6 +26,13 @@ const start = createRoute({
   beforeLoad: () => {
     throw redirect({ to: '/load-balancers' })
   },
+})
+
+/** Where an OpenID Connect provider sends the browser back to. Who is logged in already has nothing to do there. */
+const logIn = createRoute({
+  getParentRoute: () => root,
+  path: '/log-in',
+  component: () => <Navigate to="/load-balancers" replace />,
 })
 
 const loadBalancers = createRoute({
@@ -118,6 +132,7 @@ export const pageRouter = () =>
     basepath: '/ui',
     routeTree: root.addChildren([
       start,
+      logIn,
       loadBalancers,
       newLoadBalancer,
       loadBalancer,

@@ -275,7 +275,7 @@ export async function openTestBed(
   const plenty = { perSecond: 100_000, burst: 100_000 }
   const shares = new RequestShares({ clock: systemClock, ...plenty })
   const bodies = new BodyBudget({ mostBytes: 64 * 1024 * 1024, mostBytesOfOne: 8 * 1024 * 1024 })
-  const page = { publicUrl: null, foreign: limits.foreign ?? null }
+  const page = { publicUrl: null, foreign: limits.foreign ?? null, oidc: null }
   const gate = apiGate({
     authenticator,
     foreign: page.foreign,

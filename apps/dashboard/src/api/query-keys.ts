@@ -6,6 +6,7 @@ import type { Kind } from '@spout/model'
  */
 export const keys = {
   session: ['session'],
+  loginWays: ['login-ways'],
   of: (kind: Kind, ...more: readonly string[]) => [kind, ...more],
   /** The table of load balancers. @param projectId null: all that the reader may see */
   rows: (projectId: string | null) => ['rows', projectId],

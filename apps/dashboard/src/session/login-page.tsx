@@ -1,6 +1,7 @@
 import { Brand } from '../parts/brand.tsx'
 import styles from './door-page.module.css'
 import { LoginForm } from './login-form.tsx'
+import { ProviderLogin } from './provider-login.tsx'
 
 /** The first page of somebody who is not logged in. */
 export const LoginPage = () => (
@@ -10,6 +11,7 @@ export const LoginPage = () => (
       <Brand />
       <h1 className={styles.title}>Log in</h1>
       <LoginForm />
+      <ProviderLogin />
     </div>
   </main>
 )

@@ -1,5 +1,6 @@
 import { ask } from '../api/ask.ts'
-import type { Login, PageSession } from './page-session.ts'
+import type { Login, LoginWays, PageSession } from './page-session.ts'
+import { keepPlace } from './place-before.ts'
 
 export const readSession = (signal?: AbortSignal): Promise<PageSession> =>
   ask('GET', '/session', signal === undefined ? {} : { signal })
@@ -16,3 +17,12 @@ export const switchProject = (projectId: string): Promise<PageSession> =>
   ask('PUT', '/session/project', { body: { projectId } })
 
 export const logOut = (): Promise<void> => ask('DELETE', '/session')
+
+export const readLoginWays = (signal: AbortSignal): Promise<LoginWays> => ask('GET', '/session/ways', { signal })
+
+/** Leaves the page for the OpenID Connect provider, which sends the browser back. @throws Problem 503 when it is away */
+export async function goToProvider(): Promise<void> {
+  const { url } = await ask<{ url: string }>('POST', '/session/oidc')
+  keepPlace()
+  location.assign(url)
+}

@@ -19,6 +19,8 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     queryKey: keys.session,
     queryFn: ({ signal }) => readSession(signal),
     staleTime: 60_000,
+    // Its user may have logged in again in another tab.
+    refetchOnWindowFocus: ({ state }) => (state.error === null ? true : 'always'),
   })
   useFreshReads(session)
   if (session === undefined) {

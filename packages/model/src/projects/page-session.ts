@@ -24,3 +24,10 @@ export const pageSession = z.strictObject({
   keystone: z.boolean(),
 })
 export type PageSession = Readonly<z.output<typeof pageSession>>
+
+/** The ways to log in on the web page, beside users and application credentials of ours. */
+export const loginWays = z.strictObject({
+  /** An OpenID Connect provider, as people call it; null: there is none. */
+  oidc: z.strictObject({ name: z.string() }).nullable(),
+})
+export type LoginWays = Readonly<z.output<typeof loginWays>>

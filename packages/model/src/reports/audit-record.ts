@@ -21,7 +21,7 @@ export const auditRecord = z.strictObject({
   from: z.string().nullable(),
   /**
    * How the caller was authenticated: `password`, `application_credential`, `token`, `certificate`, `enrolment_token`,
-   * `service_account`, `session` (the web page's).
+   * `service_account`, `oidc` (a provider of OpenID Connect), `session` (the web page's).
    */
   method: z.string().nullable(),
   /** Id of the application credential. */

@@ -44,8 +44,8 @@ const SENSITIVE_READS: ReadonlySet<string> = new Set([
   '/key-manager/v1/secrets/:id',
   '/key-manager/v1/secrets/:id/payload',
 ])
-/** A node reports every second, and no user asked for it. */
-const NOT_AUDITED: ReadonlySet<string> = new Set(['/agent/v1/report'])
+/** A node reports every second, and no user asked for it. A login that anybody may begin says nothing before its end. */
+const NOT_AUDITED: ReadonlySet<string> = new Set(['/agent/v1/report', '/api/v1/session/oidc'])
 const SURFACES: readonly (readonly [string, AuditSurface])[] = [
   ['/api/', 'native'],
   ['/load-balancer/', 'octavia'],

@@ -45,6 +45,8 @@ const NATIVE: Readonly<Record<string, 'may' | 'must not'>> = {
   'POST /tokens': 'may',
   'GET /tokens/current': 'may',
   'DELETE /tokens/current': 'may',
+  'GET /session/ways': 'may',
+  'POST /session/oidc': 'may',
   'POST /session': 'may',
   'GET /session': 'may',
   'DELETE /session': 'may',

@@ -1,9 +1,9 @@
 import type { Token } from '@spout/model'
 
 /** How a token was obtained. It is stored in the token's name, and shown as Keystone's `methods`. */
-export type Method = 'password' | 'application_credential' | 'token'
+export type Method = 'password' | 'application_credential' | 'token' | 'oidc'
 
-const METHODS: readonly Method[] = ['password', 'application_credential', 'token']
+const METHODS: readonly Method[] = ['password', 'application_credential', 'token', 'oidc']
 
 export const methodOf = (token: Token): Method => METHODS.find((method) => method === token.name) ?? 'token'
 

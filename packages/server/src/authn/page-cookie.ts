@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 /** What is read of a request here. */
 export type Asked = Pick<IncomingMessage, 'headers' | 'url'>
 
-/** The cookie in which a browser keeps the token of the web page's session. Scripts cannot read it. */
+/** A cookie of the web page, such as the one in which a browser keeps the token of its session. Scripts cannot read it. */
 export interface PageCookie {
   readonly name: string
   readonly attributes: string
@@ -18,14 +18,17 @@ const MOST_TOKEN_LENGTH = 3800
 /** The characters of our own tokens and of Keystone's. */
 const TOKEN = /^[\w.=+/~-]+$/
 
+/** The token of the session, or a login at an identity provider that was begun. */
+type Kept = 'session' | 'login'
+
 /**
  * @param isSecure whether browsers reach the API over TLS. Then no other site, not even one of the same domain, can set
  *   the cookie (RFC 6265bis, section 4.1.3.2)
  */
-export const pageCookie = (isSecure: boolean): PageCookie =>
+export const pageCookie = (isSecure: boolean, kept: Kept = 'session'): PageCookie =>
   isSecure
-    ? { name: '__Host-spout-session', attributes: 'Path=/; Secure; HttpOnly; SameSite=Strict' }
-    : { name: 'spout-session', attributes: 'Path=/api/v1; HttpOnly; SameSite=Strict' }
+    ? { name: `__Host-spout-${kept}`, attributes: 'Path=/; Secure; HttpOnly; SameSite=Strict' }
+    : { name: `spout-${kept}`, attributes: 'Path=/api/v1; HttpOnly; SameSite=Strict' }
 
 /** Whether a token can be a cookie's value. */
 export const fitsInCookie = (token: string): boolean => token.length <= MOST_TOKEN_LENGTH && TOKEN.test(token)

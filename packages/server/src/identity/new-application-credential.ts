@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { credentialOf } from '../authn/grant.ts'
 import type { Session } from '../authn/issued-tokens.ts'
 import { sourceOf } from '../authn/login-source.ts'
+import { isNameOfPerson } from '../authn/person-name.ts'
 import { holds } from '../authn/roles.ts'
 import { newSecret } from '../authn/token-secret.ts'
 import type { IdentityContext } from './context.ts'
@@ -57,6 +58,9 @@ export function credentialMaker(
       throw new SpoutError('Forbidden', { reason: 'an application credential may not make another' })
     if (request.foreignSession !== undefined)
       throw new SpoutError('Forbidden', { reason: "Keystone's users make their credentials there" })
+    // The provider is not asked about a credential, which would go on when the person has left.
+    if (isNameOfPerson(principal.userName))
+      throw new SpoutError('Forbidden', { reason: 'who logs in by OpenID Connect makes no credentials' })
     const wanted = parseAs(draft, request.body).application_credential
     if (ownOf(principal.userId).some(({ name }) => name === wanted.name))
       throw new SpoutError('NameTaken', { field: 'name', what: 'application credential', name: wanted.name })

@@ -5,7 +5,7 @@ import { Visit } from './visit.ts'
 /** Debian's, from tools/apt-packages: no browser is downloaded. */
 const PROGRAM = '/usr/bin/chromium-headless-shell'
 /** No name is looked up: a page that asks a foreign host fails even where there is a way out. */
-const NO_FOREIGN_HOSTS = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'
+const NO_FOREIGN_HOSTS = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE 127.0.0.2'
 /** A machine that is shared may be slow for so long. */
 const PATIENCE_MS = 30_000
 
@@ -24,6 +24,8 @@ export class TestBrowser implements AsyncDisposable {
   readonly #browser: Browser
   readonly #network: QuietNetwork
   readonly #visits: Visit[] = []
+  /** Origins of other sites that pages may lead to. */
+  readonly #others: string[] = []
 
   private constructor(browser: Browser, network: QuietNetwork) {
     this.#browser = browser
@@ -51,9 +53,19 @@ export class TestBrowser implements AsyncDisposable {
     })
     context.setDefaultTimeout(PATIENCE_MS)
     await mayReadWhatIsCopied(context)
-    const visit = new Visit(origin, await context.newPage())
+    const visit = new Visit(origin, await context.newPage(), this.#others)
     this.#visits.push(visit)
     return visit
+  }
+
+  /**
+   * Lets pages lead to another site of this machine, such as one to log in at, `http://127.0.0.2:PORT`. What goes wrong in
+   * its own pages does not count.
+   */
+  async mayVisit(origin: string): Promise<void> {
+    const { port, hostname } = new URL(origin)
+    await this.#network.reach(Number(port), hostname)
+    this.#others.push(origin)
   }
 
   /** What went wrong in any page since it was last asked: errors, refusals by the policy, requests to foreign hosts. */

@@ -10,14 +10,14 @@ const RELAY = path.join(import.meta.dirname, 'relay-program.ts')
 
 /**
  * A network namespace with loopback alone, for a browser. Chromium breaks off what it loads whenever an interface of its
- * namespace comes or goes (`net::ERR_NETWORK_CHANGED`), and other tests' labs make and remove many. Servers on 127.0.0.1 of
- * this machine are at the same ports inside.
+ * namespace comes or goes (`net::ERR_NETWORK_CHANGED`), and other tests' labs make and remove many. Servers on loopback of
+ * this machine are at the same addresses and ports inside.
  */
 export class QuietNetwork implements AsyncDisposable {
   readonly #directory: string
   readonly #relay: ChildProcess
   readonly #ready: Interface
-  readonly #ways = new Map<number, Promise<Server>>()
+  readonly #ways = new Map<string, Promise<Server>>()
 
   private constructor(directory: string, relay: ChildProcess) {
     this.#directory = directory
@@ -40,10 +40,11 @@ export class QuietNetwork implements AsyncDisposable {
     return file
   }
 
-  /** Resolves once the server at this port of 127.0.0.1 can be reached from inside. It may start again meanwhile. */
-  async reach(port: number): Promise<void> {
-    const way = this.#ways.get(port) ?? this.#open(port)
-    this.#ways.set(port, way)
+  /** Resolves once the server at this port of loopback can be reached from inside. It may start again meanwhile. */
+  async reach(port: number, address = '127.0.0.1'): Promise<void> {
+    const place = `${address}:${port}`
+    const way = this.#ways.get(place) ?? this.#open(address, port)
+    this.#ways.set(place, way)
     await way
   }
 
@@ -54,11 +55,11 @@ export class QuietNetwork implements AsyncDisposable {
     rmSync(this.#directory, { recursive: true })
   }
 
-  async #open(port: number): Promise<Server> {
-    const socket = path.join(this.#directory, String(port))
-    const server = createServer((client) => joined(client, connect(port, '127.0.0.1')))
+  async #open(address: string, port: number): Promise<Server> {
+    const socket = path.join(this.#directory, `${address}-${port}`)
+    const server = createServer((client) => joined(client, connect(port, address)))
     await new Promise<void>((resolve) => server.listen(socket, resolve))
-    const line = `${port} ${socket}`
+    const line = `${address} ${port} ${socket}`
     const isReady = new Promise<void>((resolve) => {
       const heard = (said: string): void => {
         if (said !== line) return

@@ -1,10 +1,10 @@
 import type { ConsoleMessage, Page } from 'playwright-core'
 
 /**
- * Chromium itself writes this for each answer of 400 and more. What the API refuses, or does not answer while the control
- * plane is away, the page has to show; tests look there.
+ * Chromium itself writes this for each answer of 400 and more. What the API refuses, cannot do for now, or does not answer
+ * while the control plane is away, the page has to show; tests look there.
  */
-const ANSWER = /^Failed to load resource: (?:the server responded with a status of 4\d\d|net::ERR_)/
+const ANSWER = /^Failed to load resource: (?:the server responded with a status of (?:4\d\d|503)|net::ERR_)/
 
 /** One user's page, and what has gone wrong in it. */
 export class Visit implements AsyncDisposable {
@@ -12,14 +12,17 @@ export class Visit implements AsyncDisposable {
   readonly #origin: string
   #faults: string[] = []
 
-  constructor(origin: string, page: Page) {
+  /** @param others origins of sites that the page may lead to, and whose own pages are not watched */
+  constructor(origin: string, page: Page, others: readonly string[] = []) {
+    const isOther = (url: string): boolean => others.some((other) => url.startsWith(`${other}/`))
     this.#origin = origin
     this.page = page
     page.on('console', (message) => this.#heard(message))
     page.on('pageerror', (error) => this.#faults.push(`error: ${error.stack ?? error.message}`))
     page.on('crash', () => this.#faults.push(`crashed: ${page.url()}`))
     page.on('request', (request) => {
-      if (isForeign(request.url(), origin)) this.#faults.push(`foreign host: ${request.url()}`)
+      const ofPage = request.isNavigationRequest() ? request.url() : request.frame().url()
+      if (isForeign(request.url(), origin) && !isOther(ofPage)) this.#faults.push(`foreign host: ${request.url()}`)
     })
   }
 

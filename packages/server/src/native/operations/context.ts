@@ -14,6 +14,7 @@ import type { AuditPage, AuditQuery } from '../../audit/audit-reader.ts'
 import type { Authenticator } from '../../authn/authenticator.ts'
 import type { ForeignTokens } from '../../authn/foreign-session.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
+import type { OpenIdLogins } from '../../openid/openid-logins.ts'
 import type { RoundTurns } from '../../turns/round-turns.ts'
 import type { LiveChanges } from '../live/live-changes.ts'
 import type { LoadBalancerRows } from '../live/load-balancer-rows.ts'
@@ -59,6 +60,8 @@ export interface PageContext {
   readonly publicUrl: string | null
   /** Tokens of another identity service; null: there is none. */
   readonly foreign: ForeignTokens | null
+  /** Logins by an OpenID Connect provider; null: there is none. */
+  readonly oidc: OpenIdLogins | null
 }
 
 export interface NetworkDefaults {

@@ -6,12 +6,13 @@ import type { Session } from '../../authn/issued-tokens.ts'
 import { fitsInCookie } from '../../authn/page-cookie.ts'
 import type { NativeContext } from '../operations/context.ts'
 import { credentialLogin, login, passwordLogin } from './login.ts'
+import { loginByProvider, oidcLogin } from './oidc-login.ts'
 
 /** A token that the user has already: ours, or Keystone's. */
 const tokenLogin = z.strictObject({
   token: z.string().min(1).max(4096).refine(fitsInCookie, 'is no token, or too long for a cookie'),
 })
-export const pageLogin = z.union([passwordLogin, credentialLogin, tokenLogin])
+export const pageLogin = z.union([passwordLogin, credentialLogin, tokenLogin, oidcLogin])
 
 export interface OpenedSession extends Session {
   /** What the cookie gets. */
@@ -25,6 +26,7 @@ export async function openSession(
   request: FastifyRequest,
   body: z.output<typeof pageLogin>,
 ): Promise<OpenedSession> {
+  if ('code' in body) return { ...(await loginByProvider(context, request, body)), isForeign: false }
   if (!('token' in body)) return { ...(await login(context, request, body)), isForeign: false }
   noteLogin(request, { method: 'token' })
   const { authenticator, page } = context

@@ -10,11 +10,14 @@ import { isAssigned } from '../../authn/roles.ts'
 import { secretSha256 } from '../../authn/token-secret.ts'
 import type { NativeContext } from '../operations/context.ts'
 import { type Route, route } from '../operations/route.ts'
+import { loginWayRoutes } from './login-ways.ts'
+import { providerOf } from './oidc-login.ts'
 import { openSession, pageLogin } from './open-session.ts'
 import { shownSession } from './shown-session.ts'
 
 /** The session of the web page: a token in a cookie that its scripts cannot read. */
 export const sessionRoutes: readonly Route[] = [
+  ...loginWayRoutes,
   route({
     method: 'POST',
     path: '/session',
@@ -25,6 +28,8 @@ export const sessionRoutes: readonly Route[] = [
     answer: { status: 201, schema: pageSession },
     handle: async (context, { body, request, reply }) => {
       if (!isOfPage(request)) throw new SpoutError('Forbidden', { reason: 'only the web page opens a session' })
+      // What a browser brings back from a provider counts once, whatever comes of it.
+      if ('code' in body) reply.header('set-cookie', setCookie(providerOf(context).cookie, '', 0))
       const opened = await openSession(context, request, body)
       keepSession(request, opened)
       await endFormer(context, request)
