@@ -50,5 +50,7 @@ export const ROWS_OF: Readonly<Record<string, readonly string[]>> = {
   'store-writes-postgres': ['store-writes-postgres'],
   'tls-change': ['tls-change'],
   'tls-handshakes': ['tls-handshakes-1', 'tls-handshakes-1000'],
+  'ui-live': ['ui-live'],
+  'ui-scale': ['ui-scale'],
   'ui-streams': ['ui-streams'],
 }

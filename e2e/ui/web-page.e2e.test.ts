@@ -1,15 +1,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { canary } from './canary.ts'
 import { clusterObjects } from './cluster-objects.ts'
+import { firstLook } from './first-look.ts'
 import { hostileText } from './hostile-text.ts'
 import { interruptions } from './interruptions.ts'
 import { keyboard } from './keyboard.ts'
 import { loggingIn } from './logging-in.ts'
+import { manyMembers } from './many-members.ts'
 import { oneLoadBalancer } from './one-load-balancer.ts'
 import { openIdConnect } from './openid-connect.ts'
 import { operators } from './operators.ts'
 import { pictures } from './pictures.ts'
 import { readable } from './readable.ts'
+import { thereAndBack } from './there-and-back.ts'
 import { twoTenants } from './two-tenants.ts'
 import { World } from './world.ts'
 
@@ -27,13 +30,16 @@ afterEach(() => expect(world.browser.takeFaults()).toEqual([]))
 
 describe('logging in', () => loggingIn(here))
 describe('OpenID Connect', () => openIdConnect(here))
+describe('the first look', () => firstLook(here))
 describe('keyboard alone', () => keyboard(here))
 describe('one load balancer', () => oneLoadBalancer(here))
 describe('a canary', () => canary(here))
 describe('two tenants', () => twoTenants(here))
 describe('objects of a Kubernetes cluster', () => clusterObjects(here))
+describe('there and back', () => thereAndBack(here))
 describe('interruptions', () => interruptions(here))
 describe('hostile text', () => hostileText(here))
+describe('many members', () => manyMembers(here))
 describe('operators', () => operators(here))
 describe('pictures', () => pictures(here))
 describe('readable', () => readable(here))

@@ -2,13 +2,14 @@ import type { LoadBalancer, LoadBalancerRow } from '@spout/model'
 import { type Answer, ask, askWithVersion } from './ask.ts'
 import type { LoadBalancerExplanation } from './explanation.ts'
 import type { ShownStatus } from './load-balancer-status.ts'
+import { byName } from './rows-by-name.ts'
 
 /** A load balancer's document with its status. */
 export interface ShownLoadBalancer extends LoadBalancer {
   readonly status: ShownStatus
 }
 
-/** The rows of the table. @param projectId for administrators; null: of all projects */
+/** The rows of the table, by name. @param projectId for administrators; null: of all projects */
 export async function listRows(projectId: string | null, signal: AbortSignal): Promise<readonly LoadBalancerRow[]> {
   const query = projectId === null ? '' : `?${new URLSearchParams({ project: projectId })}`
   const { items } = await ask<{ readonly items: readonly LoadBalancerRow[] }>(
@@ -16,7 +17,7 @@ export async function listRows(projectId: string | null, signal: AbortSignal): P
     `/overview/load-balancers${query}`,
     { signal },
   )
-  return items
+  return byName(items)
 }
 
 /** The documents of all load balancers that the reader may see. */

@@ -8,7 +8,7 @@ export const keys = {
   session: ['session'],
   loginWays: ['login-ways'],
   of: (kind: Kind, ...more: readonly string[]) => [kind, ...more],
-  /** The table of load balancers. @param projectId null: all that the reader may see */
+  /** The table of load balancers, whose rows are kept by name. @param projectId null: all that the reader may see */
   rows: (projectId: string | null) => ['rows', projectId],
   loadBalancer: (id: string) => ['loadBalancer', id, 'document'],
   explanation: (id: string) => ['loadBalancer', id, 'explanation'],

@@ -1,11 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { keys } from '../api/query-keys.ts'
 import { useSession } from '../session/session-context.ts'
 import { applyEvents } from './apply-events.ts'
 import type { StreamEvent } from './event-splitter.ts'
 import { LiveContext } from './live-context.ts'
-import { type LiveState, LiveStream } from './live-stream.ts'
+import { LiveLink } from './live-link.ts'
+import type { LiveState } from './live-stream.ts'
 import { counted, type TopicCounts } from './topic-counts.ts'
 
 /** Events of this long are shown at once, so that a hundred in a second draw ten pictures. */
@@ -27,10 +28,12 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
     return () => setCounts((now) => counted(now, wanted, -1))
   }, [])
 
+  const link = useRef<LiveLink>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new session needs a new stream, and so does a new attempt
   useEffect(() => {
     const gathered: StreamEvent[] = []
     let timer: ReturnType<typeof setTimeout> | undefined
+    let isOver = false
     const show = (): void => {
       timer = undefined
       applyEvents(client, gathered.splice(0))
@@ -38,10 +41,10 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
     let retry: ReturnType<typeof setTimeout> | undefined
     const tryAgainInSession = async (): Promise<void> => {
       await client.refetchQueries({ queryKey: keys.session })
-      if (client.getQueryState(keys.session)?.status === 'success' && !stream.isStopped)
+      if (client.getQueryState(keys.session)?.status === 'success' && !isOver)
         retry = setTimeout(() => setAttempt((count) => count + 1), REFUSED_MS)
     }
-    const stream = new LiveStream(topics.split(','), {
+    link.current = new LiveLink({
       onState: (next) => {
         setState(next)
         if (next === 'ended') void tryAgainInSession()
@@ -51,13 +54,15 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
         timer ??= setTimeout(show, GATHER_MS)
       },
     })
-    void stream.run()
     return () => {
+      isOver = true
       clearTimeout(timer)
       clearTimeout(retry)
-      stream.stop()
+      link.current?.stop()
     }
-  }, [client, topics, expiresAt, attempt])
+  }, [client, expiresAt, attempt])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new link follows nothing yet
+  useEffect(() => link.current?.follow(topics.split(',')), [topics, client, expiresAt, attempt])
 
   const live = useMemo(() => ({ state, follow }), [state, follow])
   return <LiveContext value={live}>{children}</LiveContext>

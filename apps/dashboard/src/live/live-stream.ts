@@ -6,7 +6,7 @@ import { readStream } from './read-stream.ts'
 /** `ended`: the server gives this session no stream. */
 export type LiveState = 'connecting' | 'live' | 'lost' | 'ended'
 
-interface Listener {
+export interface StreamListener {
   readonly onEvent: (event: StreamEvent) => void
   readonly onState: (state: LiveState) => void
 }
@@ -14,11 +14,12 @@ interface Listener {
 /** The page's stream of changes. It opens it again by itself, until the session ends or `stop` is called. */
 export class LiveStream {
   readonly #stopped = new AbortController()
-  readonly #topics: readonly string[]
-  readonly #listener: Listener
+  readonly topics: readonly string[]
+  #isOpen = false
+  readonly #listener: StreamListener
 
-  constructor(topics: readonly string[], listener: Listener) {
-    this.#topics = topics
+  constructor(topics: readonly string[], listener: StreamListener) {
+    this.topics = topics
     this.#listener = listener
   }
 
@@ -27,9 +28,10 @@ export class LiveStream {
     let failures = 0
     while (!signal.aborted) {
       try {
-        for await (const event of readStream(this.#topics, signal)) {
+        for await (const event of readStream(this.topics, signal)) {
           if (event.name === 'hello') {
             failures = 0
+            this.#isOpen = true
             this.#listener.onState('live')
           }
           if (event.name === 'end') return this.#end()
@@ -40,10 +42,16 @@ export class LiveStream {
         if (error instanceof Problem && (error.status === 401 || error.status === 403)) return this.#end()
       }
       if (signal.aborted) return
+      this.#isOpen = false
       failures++
       this.#listener.onState('lost')
       await pause(backOffMs(failures, Math.random()), signal)
     }
+  }
+
+  /** Whether it tells what changes now. */
+  get isLive(): boolean {
+    return this.#isOpen && !this.isStopped
   }
 
   get isStopped(): boolean {
@@ -55,6 +63,7 @@ export class LiveStream {
   }
 
   #end(): void {
+    this.#isOpen = false
     if (!this.isStopped) this.#listener.onState('ended')
   }
 }

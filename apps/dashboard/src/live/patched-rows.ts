@@ -1,7 +1,10 @@
 import type { LoadBalancerRow } from '@spout/model'
+import { withMore } from '../api/rows-by-name.ts'
 
 /**
- * Rows with changes in their place, and new ones at the end. Unchanged rows stay the same objects.
+ * Rows by name with what has changed. Unchanged rows stay the same objects, and no name is compared but those that are
+ * new.
+ * @param rows by name
  * @param changed by id; null for one that is gone
  * @param projectId that the table shows; null: all
  */
@@ -11,11 +14,15 @@ export function patchedRows(
   projectId: string | null,
 ): readonly LoadBalancerRow[] {
   const left = new Map(changed)
-  const kept = rows.flatMap((row) => {
+  const kept: LoadBalancerRow[] = []
+  for (const row of rows) {
     const next = left.get(row.id)
-    left.delete(row.id)
-    return next === undefined ? [row] : next === null ? [] : [next]
-  })
-  const added = [...left.values()].filter((row) => row !== null && (projectId === null || row.projectId === projectId))
-  return [...kept, ...(added as readonly LoadBalancerRow[])]
+    if (next === undefined) kept.push(row)
+    else if (next === null || next.name === row.name) {
+      left.delete(row.id)
+      if (next !== null) kept.push(next)
+    }
+  }
+  const placed = [...left.values()].filter((row) => row !== null && (projectId === null || row.projectId === projectId))
+  return withMore(kept, placed as readonly LoadBalancerRow[])
 }

@@ -6,6 +6,8 @@ import { Visit } from './visit.ts'
 const PROGRAM = '/usr/bin/chromium-headless-shell'
 /** No name is looked up: a page that asks a foreign host fails even where there is a way out. */
 const NO_FOREIGN_HOSTS = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE 127.0.0.2'
+/** The wish for less motion does not reach what the browser itself scrolls. */
+const NO_GLIDING = '--disable-smooth-scrolling'
 /** A machine that is shared may be slow for so long. */
 const PATIENCE_MS = 30_000
 
@@ -34,7 +36,7 @@ export class TestBrowser implements AsyncDisposable {
 
   static async launch(): Promise<TestBrowser> {
     const network = QuietNetwork.create()
-    const args = ['--no-sandbox', '--disable-dev-shm-usage', NO_FOREIGN_HOSTS]
+    const args = ['--no-sandbox', '--disable-dev-shm-usage', NO_FOREIGN_HOSTS, NO_GLIDING]
     try {
       return new TestBrowser(await chromium.launch({ executablePath: network.wrapped(PROGRAM), args }), network)
     } catch (error) {

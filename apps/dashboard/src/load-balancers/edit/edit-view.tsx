@@ -12,15 +12,22 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { ProblemBox } from '../../parts/problem-box.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { draftOf } from '../text/draft-of.ts'
-import { checkedText, lineOfField } from './checked-text.ts'
+import { type CheckedText, checkedText, lineOfField } from './checked-text.ts'
 import { Conflict } from './conflict.tsx'
 import styles from './edit-view.module.css'
+import { useSettled } from './use-settled.ts'
 
 /** The document of one load balancer, to be changed as YAML. */
 export function EditView({ id }: { readonly id: string }) {
   const read = useQuery({ queryKey: keys.loadBalancer(id), queryFn: ({ signal }) => readLoadBalancer(id, signal) })
   return <Loaded query={read}>{(now) => <Editor now={now} />}</Loaded>
 }
+
+/** To check a pool of ten thousand members takes a second. Longer texts, in characters, are checked when nothing is typed. */
+const LONG_TEXT = 50_000
+const CHECK_AFTER_MS = 400
+/** What the server sent has no fault, and there is nothing to save. */
+const AS_READ: CheckedText = { document: undefined, fault: null }
 
 /** A version of the document, as text. */
 interface Version {
@@ -37,7 +44,9 @@ function Editor({ now }: { readonly now: Answer<ShownLoadBalancer> }) {
   const [text, setText] = useState(current.text)
   const isTouched = text !== base.text
   const isOld = current.etag !== base.etag && current.text !== base.text
-  const checked = useMemo(() => checkedText(text), [text])
+  const settled = useSettled(text, CHECK_AFTER_MS)
+  const checkable = text.length > LONG_TEXT ? settled : text
+  const checked = useMemo(() => (checkable === base.text ? AS_READ : checkedText(checkable)), [checkable, base.text])
   const start = (from: Version): void => {
     setBase(from)
     setText(from.text)
@@ -59,7 +68,8 @@ function Editor({ now }: { readonly now: Answer<ShownLoadBalancer> }) {
       className={styles.editor}
       onSubmit={(event) => {
         event.preventDefault()
-        if (document !== undefined) saving.mutate({ document, etag: base.etag })
+        const { document: typed } = checkable === text ? checked : checkedText(text)
+        if (typed !== undefined) saving.mutate({ document: typed, etag: base.etag })
       }}
     >
       {isOld && (

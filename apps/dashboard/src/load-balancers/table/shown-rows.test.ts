@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { byName } from '../../api/rows-by-name.ts'
 import { row } from '../../testing/rows.ts'
-import { byName, shownRows } from './shown-rows.ts'
+import { shownRows } from './shown-rows.ts'
 import { tableSearch } from './table-search.ts'
 
 const named = (name: string, more: Parameters<typeof row>[1] = {}) => row(`id-of-${name}`, { name, ...more })

@@ -10,15 +10,6 @@ export interface ShownRows {
   readonly counts: Readonly<Record<LoadBalancerHealth, number>>
 }
 
-const collator = new Intl.Collator(undefined, { numeric: true })
-
-/**
- * Rows by name, as people count. To compare names takes longest, so it is done once for many searches: other orders
- * only change the places of rows that differ.
- */
-export const byName = (all: readonly LoadBalancerRow[]): readonly LoadBalancerRow[] =>
-  all.toSorted((a, b) => collator.compare(a.name, b.name) || (a.id < b.id ? -1 : 1))
-
 /**
  * The rows that a search asks for, in its order. Rows that are alike stay in the order of their names, so that a table
  * that changes does not jump.

@@ -11,7 +11,7 @@ import { useSession } from '../../session/session-context.ts'
 import { Filters } from './filters.tsx'
 import { FirstOne } from './first-one.tsx'
 import { RowTable } from './row-table.tsx'
-import { byName, shownRows } from './shown-rows.ts'
+import { shownRows } from './shown-rows.ts'
 import styles from './table-page.module.css'
 import type { TableSearch } from './table-search.ts'
 
@@ -43,8 +43,7 @@ function Rows({ all }: { readonly all: readonly LoadBalancerRow[] }) {
   const { may } = useSession()
   const asked = useDeferredValue(search)
   const now = useDeferredValue(all)
-  const named = useMemo(() => byName(now), [now])
-  const { rows, counts } = useMemo(() => shownRows(named, asked), [named, asked])
+  const { rows, counts } = useMemo(() => shownRows(now, asked), [now, asked])
   const change = (next: TableSearch): void => void navigate({ search: next, replace: true, resetScroll: false })
   if (all.length === 0 && search.project === undefined) return <FirstOne />
   return (
