@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { giveMetallbPool, installMetallb, metallbImages } from '../../bench/kubernetes/metallb.ts'
 import { type InClusterLab, startInClusterLab } from './in-cluster-lab.ts'
 import { askPolitely } from './polite-client.ts'
-import { serviceBody, servicesIn } from './services.ts'
+import { followAddresses, serviceBody, servicesIn } from './services.ts'
 import { startWorkload } from './workloads.ts'
 
 // A real MetalLB announces Services, and Spout on the same nodes takes their addresses over, one after the other, by the
@@ -46,6 +46,8 @@ it('takes each address over from MetalLB, which keeps the others, and every new 
   await types('kubectl wait --for=condition=Ready addresspool/lan')
   await types('kubectl --namespace metallb-system scale deployment controller')
 
+  // Without it in the status kube-proxy takes no packet, and MetalLB draws none: a node then asks the fabric who has it.
+  const stopFollowing = followAddresses(lab.cluster, 'default')
   const asking = addresses.map((address) => askPolitely(lab.client, address))
   const goOn = (times: number) => Promise.all(asking.map((one) => one.goesOn(times)))
   await goOn(50)
@@ -59,6 +61,8 @@ it('takes each address over from MetalLB, which keeps the others, and every new 
     }
     await goOn(50)
   }
+
+  expect(await stopFollowing()).toEqual(new Set(NAMES.map((name, at) => `${name} ${addresses[at]}`)))
 
   await types('kubectl --namespace metallb-system delete daemonset speaker')
   await waitFor(async () => (await lab.cluster.pods('app=metallb', 'metallb-system')).length === 0, {

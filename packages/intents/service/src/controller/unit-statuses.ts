@@ -13,6 +13,7 @@ import {
 import type { Service } from '@spout/kube'
 import { dnsNamesOf } from '../to-model/dns-names.ts'
 import { type ExternalIpRequest, ownAddresses, type RefusedExternal } from '../to-model/external-ips.ts'
+import { asksForUs } from '../to-model/ownership.ts'
 import { answeringOf } from '../write-back/answering.ts'
 import { programmedSince } from '../write-back/status.ts'
 import type { ControllerContext } from './context.ts'
@@ -49,8 +50,8 @@ export class UnitStatuses {
       refused += notHad.length
       await this.#context.statuses.write({
         service,
-        // An address that can have no members is kept, but not shown.
-        request: reachableRequest(request, unreachable),
+        // An address that can have no members is kept, but not shown. What another controller shows stays as it is.
+        request: shown === null && isTakenOver(service) ? null : reachableRequest(request, unreachable),
         addresses: shown === null ? this.#awaitedAddresses(service) : ownAddresses(shown.document),
         ports,
         ipMode,
@@ -93,9 +94,9 @@ export class UnitStatuses {
     return { reason: 'EndpointsLeftOut', field: 'endpoints', message: `${left.count} left out: ${left.reason}` }
   }
 
-  /** The addresses that a Service shows, while it awaits its load balancer after the control plane lost its state. */
+  /** The addresses that a Service keeps without a load balancer. After the control plane lost its state it awaits one. */
   #awaitedAddresses(service: Service): readonly string[] {
-    return this.#context.restoration.awaits(service) ? shownAddresses(service) : []
+    return this.#context.restoration.awaits(service) || isTakenOver(service) ? shownAddresses(service) : []
   }
 
   async refuse(service: Service, refusal: Refusal): Promise<void> {
@@ -115,6 +116,12 @@ export class UnitStatuses {
     return this.#context.settings.page?.(document.id) ?? null
   }
 }
+
+/**
+ * Whether another controller has served it until now: kube-proxy takes the packets of the addresses that it shows, and
+ * MetalLB's speakers draw them. Without the addresses in the status both would end at once, although nobody else begins.
+ */
+const isTakenOver = (service: Service): boolean => asksForUs(service) && programmedSince(service) === null
 
 const ofWanted = ({ wanted }: ExternalIpRequest, refused: ReadonlyMap<string, Refusal>): readonly RefusedExternal[] =>
   wanted.flatMap((address) => {

@@ -31,7 +31,7 @@ export function ownershipOf(service: Service, settings: OwnershipSettings): Owne
 }
 
 /** Whoever may write it may name our class in a new Service as well. */
-const asksForUs = ({ metadata }: Service): boolean =>
+export const asksForUs = ({ metadata }: Service): boolean =>
   ANNOTATIONS.takeOver.some((name) => metadata.annotations?.[name] === 'true')
 
 const isOurs = (name: string, { className }: OwnershipSettings): boolean =>
