@@ -7,7 +7,7 @@ import path from 'node:path'
 import { pipeline } from 'node:stream'
 import { createServer, type Server } from 'node:tls'
 import { run } from '@spout/testkit'
-import { KeystoneServer } from '@spout/testkit/keystone-server'
+import { KeystoneServer, LONGEST_KEYSTONE_START_MS } from '@spout/testkit/keystone-server'
 import { type Issued, issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ControlPlaneProcess, programWith } from './testing/control-plane-process.ts'
@@ -83,7 +83,7 @@ beforeAll(async () => {
   keystone = await KeystoneServer.start()
   authority = issueCertificate({ isAuthority: true })
   front = await frontWith(issueCertificate({ names: ['localhost'], issuer: authority }))
-}, 300_000)
+}, LONGEST_KEYSTONE_START_MS)
 afterAll(async () => {
   for (const each of open)
     if (each instanceof ControlPlaneProcess) await each[Symbol.asyncDispose]()

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { OpenStackProgram, TypedPage } from '@spout/testkit'
-import { KeystoneServer } from '@spout/testkit/keystone-server'
+import { KeystoneServer, LONGEST_KEYSTONE_START_MS } from '@spout/testkit/keystone-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ControlPlaneProcess } from './testing/control-plane-process.ts'
 
@@ -116,7 +116,7 @@ beforeAll(async () => {
     await page.type('openstack service create')
     await page.type(`openstack endpoint create --region RegionOne ${type}`)
   }
-}, 300_000)
+}, LONGEST_KEYSTONE_START_MS)
 afterAll(async () => {
   await controlPlane?.[Symbol.asyncDispose]()
   await program?.[Symbol.asyncDispose]()

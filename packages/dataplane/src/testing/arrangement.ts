@@ -7,7 +7,7 @@ import { Peer } from './peer-client.ts'
 export const MEMBER_PORTS = [8080, 8081]
 
 /** A quarter of a million packets take a while on a busy machine. */
-const LONGEST_COMMAND_MS = 60_000
+const LONGEST_COMMAND_MS = 240_000
 
 /** Of an `ip -batch`. Without `nodad` the kernel has an IPv6 address for use only some time after the command. */
 export const addAddress = (address: string, link: string): string =>
