@@ -1,4 +1,4 @@
-import { certificateUse, type LoadBalancer, SpoutError } from '@spout/model'
+import { certificateUse, defaultGroupOf, type LoadBalancer, SpoutError } from '@spout/model'
 import {
   childIds,
   directReturnProblems,
@@ -172,12 +172,14 @@ export function resolveContextOf(
 
 /** One node has the members' gateway address, so one group carries all load balancers of such a network. */
 function checkOneGroup(
-  { index }: AdmissionContext,
+  { index, view }: AdmissionContext,
   loadBalancer: Pick<LoadBalancer, 'id' | 'nodeGroupId'>,
   networkId: string,
 ): void {
   const other = index.neighbourIn(networkId, loadBalancer.id)
   if (other === null || other.nodeGroupId === loadBalancer.nodeGroupId) return
+  const defaultId = defaultGroupOf(view.list('nodeGroup'))?.id ?? null
+  if ((other.nodeGroupId ?? defaultId) === (loadBalancer.nodeGroupId ?? defaultId)) return
   const reason = `load balancer ${other.id} of the same network, whose members' gateway is on one node, is in another group`
   throw new SpoutError('InvalidField', { field: 'nodeGroupId', reason })
 }

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { LoadBalancerClass } from '@spout/model'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { draftOf, listenerOf, type Office, openOffice, refusal } from '../testing/office.ts'
+import { draftOf, listenerOf, memberOf, type Office, openOffice, poolOf, refusal } from '../testing/office.ts'
 
 let office: Office
 beforeEach(async () => {
@@ -42,6 +43,26 @@ describe('a class', () => {
       message: expect.stringContaining('names another node group than nodeGroupId'),
     })
     expect(office.holdings()).toEqual(before)
+  })
+
+  test('of the default group is for networks whose load balancers name no group, whose gateway is on one node', async () => {
+    const { admission } = office
+    const group = await admission.createNodeGroup({ name: 'default' })
+    const other = await admission.createNodeGroup({ name: 'edge' })
+    const [ofDefault, ofOther] = [
+      await newClass({ nodeGroupId: group.id }),
+      await newClass({ name: 'far', nodeGroupId: other.id }),
+    ]
+    const inside = (index: number) => ({
+      pools: [poolOf(randomUUID(), [memberOf(randomUUID(), `10.0.0.${10 + index}`)])],
+    })
+    await create(inside(1))
+    expect(await create({ ...inside(2), classId: ofDefault.id })).toMatchObject({ nodeGroupId: group.id })
+    expect(await refusal(create({ ...inside(3), classId: ofOther.id }))).toMatchObject({
+      message: expect.stringContaining(
+        "of the same network, whose members' gateway is on one node, is in another group",
+      ),
+    })
   })
 
   test('is for projects that it is open to, and while it is enabled', async () => {
