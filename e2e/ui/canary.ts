@@ -105,6 +105,7 @@ export function canary(world: () => World): void {
     await system.api(acme, 'PUT', path, { name, action: { type: 'forward', pools } })
     await panel().getByRole('alert').getByText('canary: weight 1').waitFor()
     expect(await slider('canary').getAttribute('aria-valuetext')).toBe('10%')
+    expect(await panel().getByText('50 % now').count()).toBe(2)
     expect(await complaints(visit)).toEqual([])
     await button('Keep my choice').click()
     await button('Apply').click()

@@ -45,7 +45,8 @@ function Sliders({ id, place, now }: Pick<Props, 'id' | 'place'> & { readonly no
     setChoice(null)
   })
   const shown = choice?.base ?? now
-  const [percents, stored] = [percentsNow(choice, now), percentsNow(null, shown)]
+  const percents = percentsNow(choice, now)
+  const stored = new Map(percentsNow(null, now).map((percent, at) => [now[at]?.id, percent]))
   const isOld = choice !== null && !change.isPending && !isAlike(choice.base, now)
   const isLast = former !== null && now.every(({ id, weight }) => former.after.get(id) === weight)
   const start = (next: Choice | null): void => {
@@ -69,7 +70,7 @@ function Sliders({ id, place, now }: Pick<Props, 'id' | 'place'> & { readonly no
             key={id}
             label={name}
             percent={percents[at] ?? 0}
-            hint={`${stored[at] ?? 0} % now`}
+            hint={`${stored.get(id) ?? 0} % now`}
             onChange={(percent) => setChoice(moved(choice, now, at, percent))}
             isDisabled={change.isPending || isOld}
           />
