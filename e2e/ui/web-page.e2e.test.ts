@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { canary } from './canary.ts'
 import { clusterObjects } from './cluster-objects.ts'
 import { firstLook } from './first-look.ts'
+import { completion } from './completion.ts'
 import { hostileText } from './hostile-text.ts'
 import { interruptions } from './interruptions.ts'
 import { keyboard } from './keyboard.ts'
@@ -34,6 +35,7 @@ describe('the first look', () => firstLook(here))
 describe('keyboard alone', () => keyboard(here))
 describe('one load balancer', () => oneLoadBalancer(here))
 describe('a canary', () => canary(here))
+describe('completion', () => completion(here))
 describe('two tenants', () => twoTenants(here))
 describe('objects of a Kubernetes cluster', () => clusterObjects(here))
 describe('there and back', () => thereAndBack(here))

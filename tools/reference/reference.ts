@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { renderOpenApi } from '@spout/server'
 import { renderAnnouncers } from './announcers.ts'
+import { renderDocumentSchema } from './document-schema.ts'
 import { renderErrors } from './errors.ts'
 import { renderFindings } from './findings.ts'
 import { renderIngressNginx } from './ingress-nginx.ts'
@@ -13,6 +14,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   'errors.md': renderErrors,
   'findings.md': renderFindings,
   'ingress-nginx.md': renderIngressNginx,
+  'load-balancer.schema.json': renderDocumentSchema,
   'metrics.md': renderMetrics,
   'openapi.json': renderOpenApi,
 }

@@ -129,9 +129,9 @@ describe('StoreView', () => {
     })
     const view = await StoreView.open(store, { signal: ended.signal })
     const { revision } = await store.commit([put(project(1))])
-    vi.spyOn(store, 'revision').mockImplementationOnce(async (atLeast) => {
+    vi.spyOn(store, 'revision').mockImplementationOnce(async () => {
       await answer.promise
-      return atLeast!
+      return revision
     })
     const caughtUp = view.caughtUp(revision)
     await store.commit([put(project(2))])

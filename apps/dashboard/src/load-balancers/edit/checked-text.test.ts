@@ -28,7 +28,7 @@ describe('checkedText', () => {
       reason: 'Field pools[0].members[0].port: must be at most 65535',
     })
     expect(fault('    port: 80\n', '')).toEqual({ line: 3, reason: 'Field listeners[0].port is required' })
-    expect(fault('name: shop', 'nmae: shop')?.reason).toBe('Field nmae is not known here')
+    expect(fault('name: shop', 'nmae: shop')?.reason).toBe('Field nmae is not known here: did you mean name?')
     expect(fault('10.0.0.11', '127.0.0.1')?.line).toBe(12)
   })
 

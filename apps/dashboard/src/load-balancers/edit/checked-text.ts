@@ -1,6 +1,8 @@
 import { SpoutError } from '@spout/model/errors'
 import { parseAs } from '@spout/model/parse'
 import { isNode, LineCounter, parseDocument } from 'yaml'
+import { DOCUMENT_SCHEMA } from '../completion/document-schema.ts'
+import { reasonOf } from '../completion/reason-of.ts'
 import { documentDraft } from './document-draft.ts'
 
 export interface TextFault {
@@ -34,7 +36,9 @@ export function checkedText(text: string): CheckedText {
     return { document, fault: null }
   } catch (wrong) {
     if (!(wrong instanceof SpoutError)) throw wrong
-    return { document, fault: { line: lineOf(yaml, lines, wrong.field ?? ''), reason: wrong.message } }
+    const field = wrong.field ?? ''
+    const reason = reasonOf(wrong, pathOf(field), DOCUMENT_SCHEMA)
+    return { document, fault: reason === null ? null : { line: lineOf(yaml, lines, field), reason } }
   }
 }
 

@@ -10,7 +10,7 @@ import { useAnnounce } from '../../parts/announcer.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { ProblemBox } from '../../parts/problem-box.tsx'
-import { TextInput } from '../../parts/text-input.tsx'
+import { CompletingText } from '../completion/completing-text.tsx'
 import { draftOf } from '../text/draft-of.ts'
 import { type CheckedText, checkedText, lineOfField } from './checked-text.ts'
 import { Conflict } from './conflict.tsx'
@@ -86,7 +86,13 @@ function Editor({ now }: { readonly now: Answer<ShownLoadBalancer> }) {
           }}
         />
       )}
-      <TextInput label="Document (YAML)" rows={28} value={text} onChange={setText} error={faultText(checked.fault)} />
+      <CompletingText
+        label="Document (YAML)"
+        rows={28}
+        value={text}
+        onChange={setText}
+        error={faultText(checked.fault)}
+      />
       {saving.error !== null && !isOld && <ProblemBox error={atLine(saving.error, text)} />}
       <div className={styles.actions}>
         <Button
