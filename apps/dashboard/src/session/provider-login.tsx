@@ -37,7 +37,9 @@ export function ProviderLogin() {
             onPress={() => leave.mutate()}
             isPending={leave.isPending || leave.isSuccess || back.isPending}
           >
-            Log in with <bdi>{name}</bdi>
+            <span>
+              Log in with <bdi>{name}</bdi>
+            </span>
           </Button>
         </>
       )}
