@@ -11,6 +11,7 @@ import { manyMembers } from './many-members.ts'
 import { oneLoadBalancer } from './one-load-balancer.ts'
 import { openIdConnect } from './openid-connect.ts'
 import { operators } from './operators.ts'
+import { ownProject } from './own-project.ts'
 import { pictures } from './pictures.ts'
 import { readable } from './readable.ts'
 import { thereAndBack } from './there-and-back.ts'
@@ -43,5 +44,6 @@ describe('interruptions', () => interruptions(here))
 describe('hostile text', () => hostileText(here))
 describe('many members', () => manyMembers(here))
 describe('operators', () => operators(here))
+describe('a project', () => ownProject(here))
 describe('pictures', () => pictures(here))
 describe('readable', () => readable(here))

@@ -7,6 +7,7 @@ import {
   answerInPieces,
   authenticateBy,
   baseUrl,
+  CredentialMaker,
   certificateOf,
   type createServer,
   type ForeignTokens,
@@ -76,16 +77,20 @@ export function mountSurfaces(
       () => clock.now().getTime(),
     ),
   }
+  const credentials = new CredentialMaker({
+    ...{ admission, view, authenticator, clock },
+    perUser: config.tokens.credentialsPerUser,
+  })
   const native = nativeApi({
     ...{ admission, view, store, status, ownership: status, figures: status },
     withdrawals: status.withdrawals,
     ...{ dns: dnsNames, domains, leads: () => part.leads },
-    ...{ authenticator, audit, clock, linkPin, networkDefaults, streams: limits.streams, turns: limits.turns },
+    ...{ authenticator, credentials, audit, clock, linkPin, networkDefaults },
+    ...{ streams: limits.streams, turns: limits.turns },
     page: { publicUrl, foreign, oidc },
   })
   const identity = identityApi({
-    ...{ admission, view, authenticator, clock, baseUrl: base, region: 'RegionOne', services: SERVICES },
-    credentialsPerUser: config.tokens.credentialsPerUser,
+    ...{ admission, view, authenticator, credentials, clock, baseUrl: base, region: 'RegionOne', services: SERVICES },
     turns: limits.turns,
   })
   const network = networkApi({

@@ -9,6 +9,7 @@ export { type Authenticate, authenticateBy, sessionOf, tokenOf } from './authn/a
 export { Authenticator, type AuthenticatorOptions } from './authn/authenticator.ts'
 export { bootstrap, type FirstAdmin } from './authn/bootstrap.ts'
 export { bootstrapAccounts } from './authn/bootstrap-accounts.ts'
+export { CredentialMaker } from './authn/credential-maker.ts'
 export { ensureClusterProject } from './authn/ensure-project.ts'
 export type { ForeignSession, ForeignTokens } from './authn/foreign-session.ts'
 export type { Session } from './authn/issued-tokens.ts'

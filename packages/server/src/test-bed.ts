@@ -34,6 +34,7 @@ import { AuditLog } from './audit/audit-log.ts'
 import { authenticateBy } from './authn/authenticate.ts'
 import { Authenticator } from './authn/authenticator.ts'
 import { bootstrap } from './authn/bootstrap.ts'
+import { CredentialMaker } from './authn/credential-maker.ts'
 import type { ForeignTokens } from './authn/foreign-session.ts'
 import type { TokenBounds } from './authn/grant-tokens.ts'
 import { LOCAL_ADDRESS } from './authn/login-source.ts'
@@ -285,8 +286,9 @@ export async function openTestBed(
     project: plenty,
     stranger: plenty,
   })
-  const credentialsPerUser = limits.credentialsPerUser ?? 100
-  mount(app, identityApi({ ...common, region: 'RegionOne', services: SERVICES, credentialsPerUser }), gate)
+  const perUser = limits.credentialsPerUser ?? 100
+  const credentials = new CredentialMaker({ admission, view, authenticator, clock, perUser })
+  mount(app, identityApi({ ...common, region: 'RegionOne', services: SERVICES, credentials }), gate)
   /** Load balancers that the network service waited for, as they were then. */
   const settled: LoadBalancer[] = []
   const settle = async (loadBalancer: LoadBalancer) => settled.push(loadBalancer)
@@ -299,7 +301,7 @@ export async function openTestBed(
     check: (id) => admission.concludeDomainCheck(id, { record: 'absent' }, 0),
   }
   const parts = { store, status, figures, audit, ownership, withdrawals, streams, networkDefaults, dns, domains, page }
-  mount(app, nativeApi({ ...common, ...parts, linkPin: 'f'.repeat(32), leads: () => true }), gate)
+  mount(app, nativeApi({ ...common, ...parts, credentials, linkPin: 'f'.repeat(32), leads: () => true }), gate)
 
   /** A user with one role in one project, and a token for it. */
   const login = async (name: string, projectId: string, role: Role) => {

@@ -9,3 +9,7 @@ export interface ProjectQuota {
 
 export const readQuota = (projectId: string, signal: AbortSignal): Promise<ProjectQuota> =>
   ask('GET', `/projects/${projectId}/quota`, { signal })
+
+/** Sets limits for an administrator. Those that are left out stay. */
+export const setQuota = (projectId: string, limits: Partial<QuotaLimits>): Promise<ProjectQuota> =>
+  ask('PUT', `/projects/${projectId}/quota`, { body: { limits } })

@@ -1,14 +1,16 @@
 import { useQueries } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { FC } from 'react'
+import { type FC, useState } from 'react'
 import { keys } from '../api/query-keys.ts'
 import { readQuota } from '../api/quotas.ts'
 import { Badge } from '../parts/badge.tsx'
+import { Button } from '../parts/button.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Meter } from '../parts/meter.tsx'
 import { Name } from '../parts/name.tsx'
 import { Page } from '../parts/page.tsx'
 import { Table } from '../parts/table.tsx'
+import { QuotaDialog } from '../project/quota-dialog.tsx'
 import { fullest, quotaRows } from '../project/quota-rows.ts'
 import { OperatorsOnly } from './operators-only.tsx'
 import { useProjects } from './pool-reads.ts'
@@ -28,6 +30,7 @@ export const ProjectsPage: FC = () => (
 
 function Projects() {
   const projects = useProjects()
+  const [changing, setChanging] = useState<string | null>(null)
   const shown = (projects.data ?? []).slice(0, MOST)
   const quotas = useQueries({
     queries: shown.map(({ id }) => ({
@@ -39,9 +42,10 @@ function Projects() {
     <Loaded query={projects}>
       {(all) => (
         <>
-          <Table label="Projects" head={['Project', 'State', 'Load balancers', 'Nearest to its limit']}>
+          <Table label="Projects" head={['Project', 'State', 'Load balancers', 'Nearest to its limit', 'Actions']}>
             {shown.map(({ id, name, enabled, description }, at) => {
-              const rows = quotas[at]?.data === undefined ? [] : quotaRows(quotas[at].data)
+              const quota = quotas[at]?.data
+              const rows = quota === undefined ? [] : quotaRows(quota)
               const most = fullest(rows)
               return (
                 <tr key={id}>
@@ -68,6 +72,18 @@ function Projects() {
                         tone={most.level}
                         text={most.text}
                       />
+                    )}
+                  </td>
+                  <td>
+                    <Button
+                      variant="quiet"
+                      aria-label={`Change quota of ${name || id}`}
+                      onPress={() => setChanging(id)}
+                    >
+                      Change quota
+                    </Button>
+                    {changing === id && quota !== undefined && (
+                      <QuotaDialog projectId={id} name={name} quota={quota} onClose={() => setChanging(null)} />
                     )}
                   </td>
                 </tr>

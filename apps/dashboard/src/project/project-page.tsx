@@ -11,6 +11,8 @@ import { Card, Page } from '../parts/page.tsx'
 import { NotFoundPage } from '../parts/status-page.tsx'
 import { Time } from '../parts/time.tsx'
 import { useSession } from '../session/session-context.ts'
+import { CredentialCard } from './credential-card.tsx'
+import { hasCredentials } from './credential-draft.ts'
 import { QuotaCard } from './quota-card.tsx'
 import { UserTable } from './user-table.tsx'
 
@@ -27,7 +29,7 @@ export const ProjectPage: FC = () => {
 }
 
 function Project({ id }: { readonly id: string }) {
-  const { may } = useSession()
+  const { may, projectId, roles } = useSession()
   const projects = useQuery({ queryKey: keys.of('project'), queryFn: ({ signal }) => listProjects(signal) })
   const quota = useQuery({ queryKey: keys.of('quota', id), queryFn: ({ signal }) => readQuota(id, signal) })
   return (
@@ -51,7 +53,8 @@ function Project({ id }: { readonly id: string }) {
                   : [['DNS names below', <bdi key="names">{domains.join(', ')}</bdi>] as const]),
               ]}
             />
-            <Loaded query={quota}>{(data) => <QuotaCard quota={data} />}</Loaded>
+            <Loaded query={quota}>{(data) => <QuotaCard projectId={id} name={project.name} quota={data} />}</Loaded>
+            {id === projectId && hasCredentials(roles) && <CredentialCard />}
             {may.operate && (
               <Card title="Users">
                 <UserTable projectId={id} />

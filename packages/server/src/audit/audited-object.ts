@@ -33,6 +33,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   networks: 'network',
   addresses: 'address',
   certificates: 'certificate',
+  'application-credentials': 'applicationCredential',
   secrets: 'secret',
   containers: 'secretContainer',
   'security-groups': 'securityGroup',

@@ -1,12 +1,11 @@
-import { type ApplicationCredential, SpoutError } from '@spout/model'
+import type { ApplicationCredential } from '@spout/model'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isAdmin } from '../authn/access.ts'
 import { sessionOf } from '../authn/authenticate.ts'
-import { credentialOf } from '../authn/grant.ts'
 import type { Session } from '../authn/issued-tokens.ts'
 import type { IdentityContext } from './context.ts'
 import { listBody, notFound } from './list-body.ts'
-import { credentialMaker } from './new-application-credential.ts'
+import { newCredential } from './new-application-credential.ts'
 import { shownRole } from './role-names.ts'
 import { keystoneTime } from './token-body.ts'
 
@@ -28,8 +27,7 @@ type Owned = { Params: { user: string; id: string } }
 
 /** Application credentials. Each belongs to its user, and only that user can create it. */
 export function applicationCredentialRoutes(scope: FastifyInstance, context: IdentityContext): void {
-  const { view, admission, authenticator } = context
-  const make = credentialMaker(context)
+  const { view, authenticator, credentials } = context
   const path = '/v3/users/:user/application_credentials'
 
   const ownerSession = (request: FastifyRequest<Owned>): Session => {
@@ -57,15 +55,12 @@ export function applicationCredentialRoutes(scope: FastifyInstance, context: Ide
   })
 
   scope.post<Owned>(path, async (request, reply) => {
-    const { credential, secret } = await make(ownerSession(request), request)
+    const { credential, secret } = await newCredential(context, ownerSession(request), request)
     return reply.code(201).send({ application_credential: { ...shown(context, request, credential), secret } })
   })
 
   scope.delete<Owned>(`${path}/:id`, async (request, reply) => {
-    const { token } = ownerSession(request)
-    if (credentialOf(token) !== null)
-      throw new SpoutError('Forbidden', { reason: 'an application credential may not delete credentials' })
-    await admission.deleteApplicationCredential(known(request).id)
+    await credentials.delete(ownerSession(request), known(request).id)
     return reply.code(204).send()
   })
 }

@@ -1,6 +1,7 @@
 import type { Admission, ModelView } from '@spout/admission/contract'
 import type { Clock } from '@spout/runtime'
 import type { Authenticator } from '../authn/authenticator.ts'
+import type { CredentialMaker } from '../authn/credential-maker.ts'
 import type { BaseUrl } from '../http/base-url.ts'
 import type { RoundTurns } from '../turns/round-turns.ts'
 import type { CatalogService } from './catalog.ts'
@@ -14,8 +15,7 @@ export interface IdentityContext {
   readonly baseUrl: BaseUrl
   readonly region: string
   readonly services: readonly CatalogService[]
-  /** How many application credentials one user may have. */
-  readonly credentialsPerUser: number
+  readonly credentials: CredentialMaker
   /** Schedules the pieces of long lists. */
   readonly turns: RoundTurns
 }

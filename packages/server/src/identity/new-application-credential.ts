@@ -1,14 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import { type ApplicationCredential, parseAs, type Role, SpoutError } from '@spout/model'
-import { Mutex } from '@spout/runtime'
+import { parseAs, type Role, SpoutError } from '@spout/model'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { credentialOf } from '../authn/grant.ts'
+import type { NewCredential } from '../authn/credential-maker.ts'
 import type { Session } from '../authn/issued-tokens.ts'
-import { sourceOf } from '../authn/login-source.ts'
-import { isNameOfPerson } from '../authn/person-name.ts'
 import { holds } from '../authn/roles.ts'
-import { newSecret } from '../authn/token-secret.ts'
 import type { IdentityContext } from './context.ts'
 import { NAMED_ROLES } from './role-names.ts'
 
@@ -31,65 +26,26 @@ const draft = z.object({
   }),
 })
 
-/** A stored credential, and its secret, which is shown this once. */
-export interface NewCredential {
-  readonly credential: ApplicationCredential
-  readonly secret: string
-}
+type Owned = { readonly Params: { readonly user: string } }
 
-/** Makes application credentials. @returns a function that makes one as the body asks, for the user of the session */
-export function credentialMaker(
-  context: IdentityContext,
-): (session: Session, request: FastifyRequest<{ Params: { user: string } }>) => Promise<NewCredential> {
-  const { view, admission, authenticator, clock } = context
-  const creations = new Mutex()
-  const ownOf = (userId: string) => view.list('applicationCredential').filter((known) => known.userId === userId)
-
-  const requireRoom = (userId: string): void => {
-    const [used, limit] = [ownOf(userId).length, context.credentialsPerUser]
-    if (used >= limit)
-      throw new SpoutError('OverQuota', { resource: 'application_credentials', limit, used, wanted: 1 })
-  }
-
-  return async ({ principal, token }, request) => {
-    if (principal.projectId === null || principal.userId !== request.params.user)
-      throw new SpoutError('Forbidden', { reason: 'a credential is made by its user, on the project of the token' })
-    if (credentialOf(token) !== null)
-      throw new SpoutError('Forbidden', { reason: 'an application credential may not make another' })
-    if (request.foreignSession !== undefined)
-      throw new SpoutError('Forbidden', { reason: "Keystone's users make their credentials there" })
-    // The provider is not asked about a credential, which would go on when the person has left.
-    if (isNameOfPerson(principal.userName))
-      throw new SpoutError('Forbidden', { reason: 'who logs in by OpenID Connect makes no credentials' })
-    const wanted = parseAs(draft, request.body).application_credential
-    if (ownOf(principal.userId).some(({ name }) => name === wanted.name))
-      throw new SpoutError('NameTaken', { field: 'name', what: 'application credential', name: wanted.name })
-    if (principal.roles.length === 0) throw new SpoutError('Forbidden', { reason: 'you have no role to pass on' })
-    requireRoom(principal.userId)
-    const secret = wanted.secret ?? newSecret()
-    const asker = { user: principal.userId, source: sourceOf(request.ip) }
-    const credential: ApplicationCredential = {
-      id: randomUUID(),
-      name: wanted.name,
-      description: wanted.description ?? '',
-      createdAt: clock.now().toISOString(),
-      updatedAt: null,
-      userId: principal.userId,
-      projectId: principal.projectId,
-      roles:
-        wanted.roles == null
-          ? [...principal.roles]
-          : [...new Set(wanted.roles.map((role, at) => ownRole(principal.roles, role, at)))],
-      expiresAt: wanted.expires_at == null ? null : expiry(wanted.expires_at, clock.now()),
-      secretHash: await authenticator.passwords.hash(secret, asker),
-    }
-    // The user may have created other credentials while this one was hashed.
-    await creations.run(async () => {
-      requireRoom(principal.userId)
-      await admission.putApplicationCredential(credential)
-    })
-    return { credential, secret }
-  }
+/** Makes a credential as a request of Keystone's API asks, for the user of the session. */
+export async function newCredential(
+  { credentials, clock }: IdentityContext,
+  session: Session,
+  request: FastifyRequest<Owned>,
+): Promise<NewCredential> {
+  const { principal } = session
+  if (principal.userId !== request.params.user)
+    throw new SpoutError('Forbidden', { reason: 'a credential is made by its user, on the project of the token' })
+  credentials.requireMaker(session, request)
+  const wanted = parseAs(draft, request.body).application_credential
+  return credentials.make(session, request, {
+    name: wanted.name,
+    description: wanted.description ?? '',
+    secret: wanted.secret ?? null,
+    roles: wanted.roles?.map((role, at) => ownRole(principal.roles, role, at)) ?? null,
+    expiresAt: wanted.expires_at == null ? null : expiry(wanted.expires_at, clock.now()),
+  })
 }
 
 /** The requested role, which the user must have. */

@@ -60,6 +60,7 @@ async function theirObjects(poolId: string): Promise<void> {
   const certificate = await call('POST', '/certificates', token, { name: 'zqx-certificate', chain, key })
   const claim = await call('POST', '/domain-claims', token, { domain: 'zqx.example' })
   const address = await call('POST', '/addresses', token, { name: 'zqx-address', poolId, use: 'floating' })
+  const credential = await call('POST', '/application-credentials', token, { name: 'zqx-program', description: 'zqx' })
   const rested = await call('POST', '/addresses', token, { name: 'zqx-rests', poolId: publicPoolId, use: 'floating' })
   await bed.askNative('DELETE', `/addresses/${rested.id}`, token)
   const members = [{ name: 'zqx-member', address: '10.77.0.11', port: 8080 }]
@@ -82,6 +83,7 @@ async function theirObjects(poolId: string): Promise<void> {
   bed.figures.transitions.set(balancer.id, [{ at: '2026-01-01T00:00:00.000Z', nodeName: 'n1', ...transition }])
   objects = {
     ...{ networks: network.id, 'node-groups': group.id, 'load-balancer-classes': offered.id, addresses: address.id },
+    'application-credentials': credential.id,
     ...{ certificates: certificate.id, 'domain-claims': claim.id, 'load-balancers': balancer.id, projects: projectId },
     ...{ 'address-pools': poolId, users: bed.view.list('user').find(({ name }) => name.includes('zqx'))?.id ?? '' },
   }

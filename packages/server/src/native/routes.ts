@@ -17,6 +17,7 @@ import { nodeRoutes } from './nodes/nodes.ts'
 import { rebalanceRoutes } from './nodes/rebalance.ts'
 import type { Route } from './operations/route.ts'
 import { overviewRoutes } from './overview/overview.ts'
+import { applicationCredentialRoutes } from './projects/application-credentials.ts'
 import { auditRoutes } from './projects/audit.ts'
 import { certificateRoutes } from './projects/certificates.ts'
 import { domainClaimRoutes } from './projects/domain-claims.ts'
@@ -47,6 +48,7 @@ export const ROUTES: readonly Route[] = [
   ...certificateRoutes,
   ...vipRoutes,
   ...projectRoutes,
+  ...applicationCredentialRoutes,
   ...domainClaimRoutes,
   ...auditRoutes,
   ...overviewRoutes,

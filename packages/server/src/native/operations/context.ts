@@ -12,6 +12,7 @@ import type { Clock } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import type { AuditPage, AuditQuery } from '../../audit/audit-reader.ts'
 import type { Authenticator } from '../../authn/authenticator.ts'
+import type { CredentialMaker } from '../../authn/credential-maker.ts'
 import type { ForeignTokens } from '../../authn/foreign-session.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
 import type { OpenIdLogins } from '../../openid/openid-logins.ts'
@@ -32,6 +33,7 @@ export interface NativeContext {
   readonly dns: DnsReader
   readonly domains: DomainChecks
   readonly authenticator: Authenticator
+  readonly credentials: CredentialMaker
   readonly audit: { read(query: AuditQuery): Promise<AuditPage> }
   readonly clock: Clock
   /** Open watches. */

@@ -1,4 +1,5 @@
 import {
+  type ApplicationCredential,
   type BgpPeer,
   type Certificate,
   certificateUse,
@@ -48,6 +49,12 @@ export const shownBgpPeer = (_context: NativeContext, { md5Secret, ...peer }: Bg
   ...peer,
   md5Secret: md5Secret === null || md5Secret === '' ? md5Secret : REDACTED_SECRET,
 })
+
+/** Never shows what its secret is compared with. */
+export const shownApplicationCredential = (
+  _context: NativeContext,
+  { secretHash: _, ...credential }: ApplicationCredential,
+) => credential
 
 /** Never shows the private key, not even sealed. */
 export const shownCertificate = (
