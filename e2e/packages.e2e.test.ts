@@ -12,6 +12,7 @@ import {
   type SystemAccess,
   startMember,
   type Tenant,
+  TypedPage,
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -25,7 +26,9 @@ const ROOT = path.resolve(import.meta.dirname, '..')
 const UNITS = ['spout-agent', 'spout-control-plane']
 /** On a machine that does other things too. */
 const LONG_MS = 550_000
-const INSTALL = 'apt-get install -qq -y --no-install-recommends'
+const INSTALL = 'apt-get install -qq'
+/** Nobody answers questions, and the machine has no network from which it could get what is recommended. */
+const APT = 'APT::Get::Assume-Yes "true"; APT::Install-Recommends "false";'
 
 let directory: string
 let lab: Lab
@@ -52,6 +55,9 @@ const statusOf = async (unit: string, field: string): Promise<string> =>
   (await machine.sh(`sed -n 's/^${field}:\\t//p' /proc/${await shown(unit, 'MainPID')}/status`)).trim()
 const pidsOf = async (name: string): Promise<readonly string[]> =>
   (await machine.run(['pidof', name])).stdout.trim().split(' ').filter(Boolean).sort()
+const DAEMONS = ['keepalived', 'spout-mover', 'spout-flows']
+const ended = (daemon: string) =>
+  waitFor(async () => (await pidsOf(daemon)).length === 0, { what: `${daemon} to end`, timeoutMs: LONG_MS })
 const inSync = () =>
   waitFor(
     async () => {
@@ -68,10 +74,21 @@ const inSync = () =>
 const answer = async (address: string): Promise<string> =>
   (await lab.run('client', ['curl', '-s', '-m', '5', `http://${address}/`])).stdout
 
+/** What docs/installing.md says to type: in the directory of the packages, where the editor writes what it is given. */
+const page = new TypedPage('installing.md', (command, input) =>
+  machine.run(['sh', '-euc', `cd /srv\n${command.replace(/^editor /, 'cat > ')}`], {
+    ...(input === undefined ? {} : { input }),
+    timeoutMs: LONG_MS,
+  }),
+)
+
 test(
   'apt installs them with what they need, and starts nothing',
   async () => {
-    await machine.sh(`${INSTALL} /srv/*.deb`, { timeoutMs: LONG_MS })
+    await machine.write('/etc/apt/apt.conf.d/90answers', APT)
+    await page.type('apt-get install ./spout_*.deb ./spout-control-plane_*.deb')
+    await page.type('apt-get install ./spout_*.deb ./spout-node_*.deb')
+    await machine.sh(`${INSTALL} /srv/spout-connector_*.deb`, { timeoutMs: LONG_MS })
     expect(await machine.sh('dpkg --audit')).toBe('')
     for (const unit of UNITS) {
       expect(await shown(unit, 'LoadState')).toBe('loaded')
@@ -110,13 +127,14 @@ test(
   async () => {
     const address = lab.places.find(({ name }) => name === 'node1')?.links.find(({ segment }) => segment === 'mgmt')
     const host = address?.addresses[0]?.split('/')[0] ?? ''
-    await machine.sh(`cat > /etc/spout/control-plane.yaml`, {
-      input: `api: { host: ${host}, plainBeyondLoopback: true }
+    await page.type(
+      'editor /etc/spout/control-plane.yaml',
+      `api: { host: ${host}, plainBeyondLoopback: true }
 agentLink: { names: [localhost] }
 network: { managementCidrs: [198.18.0.0/15, 198.51.100.0/24] }
 `,
-    })
-    await machine.sh('systemctl enable --now spout-control-plane')
+    )
+    await page.type('systemctl enable --now spout-control-plane')
     const password = await waitFor(
       async () => (await machine.run(['cat', '/var/lib/spout/admin-password'])).stdout.trim() || null,
       { what: 'the password of the administrator', timeoutMs: LONG_MS },
@@ -128,8 +146,8 @@ network: { managementCidrs: [198.18.0.0/15, 198.51.100.0/24] }
       timeoutMs: LONG_MS,
     })
     access = { endpoint, statusUrl: '', admin: { ...admin, projectId, token }, projects: [] }
-    const page = await fetch(`${endpoint}/ui/`)
-    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<div id="page">')])
+    const webPage = await fetch(`${endpoint}/ui/`)
+    expect([webPage.status, await webPage.text()]).toEqual([200, expect.stringContaining('<div id="page">')])
     expect((await statusOf('spout-control-plane', 'Uid')).split('\t')[0]).not.toBe('0')
     expect(await statusOf('spout-control-plane', 'CapBnd')).toBe('0000000000000000')
     expect(await statusOf('spout-control-plane', 'Seccomp')).toBe('2')
@@ -143,17 +161,18 @@ test(
     const members = [1, 2].map((index) => startMember(lab, `tenant-a-member${index}`))
     await createPublicPool(access)
     acme = await createTenant(access, ACME)
-    await machine.sh('cat > /etc/spout/agent.yaml', {
-      input: `server: { url: 'https://localhost:9131' }
+    await page.type(
+      'editor /etc/spout/agent.yaml',
+      `server: { url: 'https://localhost:9131' }
 fabric: { interface: '', reaches: 198.51.100.1 }
 segments: { tenant-a: seg-a }
 protectedCidrs: [198.18.0.0/15, 198.51.100.0/28]
 `,
-    })
+    )
     const spout = `SPOUT_ENDPOINT=${access.endpoint} SPOUT_TOKEN=${access.admin.token} spout`
     const created = JSON.parse(await machine.sh(`${spout} token create node1 -o json`)) as { readonly token: string }
     await machine.write('/etc/spout/enrolment-token', created.token)
-    await machine.sh('systemctl disable --now haproxy keepalived bird 2>/dev/null; systemctl enable --now spout-agent')
+    await page.type('systemctl disable --now haproxy keepalived bird; systemctl enable --now spout-agent')
     await Promise.all([inSync(), ...members])
     const site = balancer('site', 'http', { pool: { monitor: quickCheck('http') } })
     const [{ id: poolId = '' } = {}] = (
@@ -205,13 +224,34 @@ test(
 )
 
 test(
+  'a node that is taken out stops its agent, and then the daemons, which the agent has left running',
+  async () => {
+    const before = await pidsOf('spout-mover')
+    page.leaveOut('spout node drain', 'the only node has nobody to give its shards to: operations.md drains one of two')
+    await page.type('systemctl stop spout-agent')
+    expect([await shown('spout-agent', 'ActiveState'), await pidsOf('spout-mover')]).toEqual(['inactive', before])
+    await page.type('systemctl kill --kill-whom=all spout-agent')
+    for (const daemon of DAEMONS) await ended(daemon)
+    await machine.sh('systemctl start spout-agent')
+    await inSync()
+    await waitFor(async () => (await pidsOf('spout-mover')).length > 0, { what: 'another mover', timeoutMs: LONG_MS })
+    for (const beginning of ['apt-get', 'git', 'npm', 'mkdir', 'cp', 'make', 'systemctl'])
+      page.leaveOut(beginning, 'the page says that "From a checkout" is not tested')
+    page.leaveOut('docker', 'no docker is here: tools/release/image/image.contract.test.ts starts the programs')
+    page.leaveOut('./dev release', 'it changes the checkout: tools/release/release.test.ts')
+    page.leaveOut('./dev sbom', 'it needs a checkout without changes: tools/release/sbom.contract.test.ts')
+    for (const beginning of ['openssl', './dev provenance'])
+      page.leaveOut(beginning, 'likewise: tools/release/provenance.test.ts')
+    expect(page.left).toEqual([])
+  },
+  LONG_MS,
+)
+
+test(
   'remove ends what runs and keeps what was set; purge leaves nothing',
   async () => {
-    await machine.sh('apt-get remove -qq -y spout-node spout-control-plane spout-connector spout', {
-      timeoutMs: LONG_MS,
-    })
-    for (const daemon of ['keepalived', 'spout-mover', 'spout-flows'])
-      await waitFor(async () => (await pidsOf(daemon)).length === 0, { what: `${daemon} to end`, timeoutMs: LONG_MS })
+    await machine.sh('apt-get remove -qq spout-node spout-control-plane spout-connector spout', { timeoutMs: LONG_MS })
+    for (const daemon of DAEMONS) await ended(daemon)
     const kept = await machine.sh('ls -d /etc/spout/* /var/lib/spout-agent /var/lib/private/spout')
     expect(kept.trim().split('\n')).toEqual([
       '/etc/spout/agent.yaml',

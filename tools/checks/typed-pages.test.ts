@@ -5,7 +5,6 @@ import { expect, it } from 'vitest'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
 /** Pages whose commands no test types yet. None is to be added. */
-const NOT_TYPED_YET: readonly string[] = ['cli.md', 'installing.md', 'networks.md', 'octavia.md']
 
 /** Tests, and their labs, that type the commands of a page. */
 const TYPING = globSync('{apps,e2e,packages}/**/*.ts', { cwd: ROOT, exclude: ['**/node_modules/**', '**/testkit/**'] })
