@@ -221,6 +221,28 @@ describe('tcp-proxy', () => {
     proxied.end()
   })
 
+  it('ends connections to a removed member at once if its pool gives them no time', async () => {
+    const echo = await started(tcpMember('echo'))
+    const driver = lab.driver()
+    const entry = (members: Parameters<typeof tcpEntry>[0]): LoadBalancerEntry => {
+      const { pools, services, ...own } = tcpEntry(members)
+      // Nothing but the drain ends it in time.
+      const timeouts = { clientMs: 600_000, connectMs: 5_000, memberMs: 600_000 }
+      return {
+        ...own,
+        services: services.map((service) => ({ ...service, timeouts })),
+        pools: pools.map((pool) => ({ ...pool, drainMs: 0 })),
+      }
+    }
+    await put(driver, entry([at(echo)]))
+    const old = await dial(host, portOf(driver, 'tcp-7'))
+    old.write('one')
+    await waitFor(() => old.received() === 'one', { what: 'the echo' })
+    await put(driver, entry([]))
+    await waitFor(() => old.closed(), { what: 'the connection to be closed' })
+    expect(driver.counters.reloads).toBe(0)
+  })
+
   it('lets connections to a removed member end by themselves, for a while', async () => {
     const echo = await started(tcpMember('echo'))
     const driver = lab.driver({ options: { drainMs: 300 } })

@@ -40,9 +40,15 @@ export class Drains {
       .reduce((least, { untilMs }) => Math.min(least, Math.max(0, untilMs - now)), Number.POSITIVE_INFINITY)
   }
 
-  clear(): void {
+  /** A new process began with these entries. Nothing drains in it yet. */
+  restart(placed: readonly PlacedEntry[]): void {
     this.#drains.clear()
     this.#kept.clear()
+    this.#drainMsOf.clear()
+    for (const { backends } of placed)
+      for (const { slot, servers } of backends)
+        for (const { name, drainMs } of servers)
+          if (drainMs !== undefined) this.#drainMsOf.set(keyOf(slot, name), drainMs)
   }
 
   /**

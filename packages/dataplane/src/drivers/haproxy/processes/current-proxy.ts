@@ -84,7 +84,7 @@ export class CurrentProxy {
     for (const entry of placed) this.#running.settle(entry)
     this.#counters.restart(owners)
     this.#inherited.clear()
-    this.drains.clear()
+    this.drains.restart(placed)
     this.#given.count(replaced === null ? 'transaction' : 'reload')
     await this.confirm()
     this.#watch(this.#running)
