@@ -1,5 +1,5 @@
 import type { HealthMonitor, Listener, LoadBalancer, Member, Pool } from '@spout/model'
-import { command } from './shell-word.ts'
+import { command } from '../../parts/shell-word.ts'
 
 type Described = Pick<LoadBalancer, 'name' | 'id' | 'vips' | 'listeners' | 'pools'>
 

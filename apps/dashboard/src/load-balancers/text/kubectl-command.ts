@@ -1,5 +1,5 @@
 import type { ClusterObject } from '@spout/model'
-import { command } from './shell-word.ts'
+import { command } from '../../parts/shell-word.ts'
 
 /** What `kubectl` calls the kinds. Other products have Gateways and LoadBalancers, too, so those have their group. */
 const RESOURCES: Readonly<Record<ClusterObject['kind'], string>> = {
