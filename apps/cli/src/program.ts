@@ -26,6 +26,7 @@ import { collection, completeLoadBalancer, completeNetwork, completeOwned, compl
 import type { Noun } from './nouns/noun.ts'
 import { listeners, members, pools, subnets } from './nouns/parts.ts'
 import { users } from './nouns/users.ts'
+import { applicationCredential } from './resources/application-credentials.ts'
 import { bgpAdvertisement, bgpPeer } from './resources/bgp.ts'
 import { certificate } from './resources/certificates.ts'
 import { domain } from './resources/domains.ts'
@@ -54,6 +55,7 @@ const NOUNS: readonly (readonly [Resource, Noun])[] = [
   [project, collection(project)],
   [domain, collection(domain)],
   [user, users(user)],
+  [applicationCredential, collection(applicationCredential)],
   [token, collection(token, completeToken)],
 ]
 
