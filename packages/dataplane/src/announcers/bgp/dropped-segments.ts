@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises'
+import { readKernelFile } from '@spout/sys'
 import type { DroppedSegments } from './bgp-session.ts'
 
 export const NONE_DROPPED: DroppedSegments = { wrong: 0, unexpected: 0 }
 
 /** The kernel's counters in the namespace of a process, since the namespace was created. */
 export async function readDroppedSegments(pid: number): Promise<DroppedSegments> {
-  return parseNetstat(await readFile(`/proc/${pid}/net/netstat`, 'utf8').catch(() => ''))
+  return parseNetstat(readKernelFile(`/proc/${pid}/net/netstat`) ?? '')
 }
 
 /** @param text of `/proc/net/netstat`: pairs of lines, names above numbers */

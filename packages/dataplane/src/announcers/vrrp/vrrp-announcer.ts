@@ -88,6 +88,7 @@ export class VrrpAnnouncer implements Announcer {
     this.#daemons = new Daemons(files, paths, rootNetns(config), this.#feed)
     this.#keeper = new Keeper({
       daemons: this.#daemons,
+      helper: options.helper,
       log,
       clock: this.#clock,
       logFile: files.keepalivedLog,

@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises'
+import { readKernelFile } from '@spout/sys'
 
 /**
  * Counts connections that the kernel dropped in the namespace of a process because an accept queue was full, since the
  * namespace was created; 0 if the process is gone.
  */
 export async function listenOverflows(pid: number): Promise<number> {
-  return readOverflows(await readFile(`/proc/${pid}/net/netstat`, 'utf8').catch(() => ''))
+  return readOverflows(readKernelFile(`/proc/${pid}/net/netstat`) ?? '')
 }
 
 /** @param text `/proc/net/netstat`: two lines `TcpExt:`, of names and of their values */
