@@ -4,6 +4,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type RunResult, run } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cliPage } from './dev-up/cli-page.ts'
+import { type Demo, openDemo } from './dev-up/demo.ts'
+import { networksPage } from './dev-up/networks-page.ts'
+import { octaviaPage } from './dev-up/octavia-page.ts'
 
 /** Two checkouts on one machine, each with its own state file. */
 
@@ -69,7 +73,9 @@ describe('./dev up --bare with the port taken', () => {
 })
 
 describe('./dev up', () => {
-  it('tells the story that README shows, a second one changes nothing, and down takes all of it away', async () => {
+  let demo: Demo
+
+  it('tells the story that README shows', async () => {
     const told = await dev('whole', ['up', '--set', 'api.port=0'])
     expect(told.code, told.stdout + told.stderr).toBe(0)
     const lines = told.stdout.split('\n').map(withoutFigures)
@@ -80,6 +86,14 @@ describe('./dev up', () => {
       at = found + 1
     }
     expect(lines).toContain('Try next')
+    demo = openDemo(path.join(directory, 'whole'))
+  })
+
+  cliPage(() => demo)
+  networksPage(() => demo)
+  octaviaPage(() => demo)
+
+  it('changes nothing when it is typed again, and down takes all of it away', async () => {
     const again = await dev('whole', ['up', '--json'])
     expect(again.code, again.stderr).toBe(0)
     const { bare, page, story } = JSON.parse(again.stdout)
