@@ -3,6 +3,7 @@ import { canary } from './canary.ts'
 import { clusterObjects } from './cluster-objects.ts'
 import { firstLook } from './first-look.ts'
 import { completion } from './completion.ts'
+import { emptyStates } from './empty-states.ts'
 import { hostileText } from './hostile-text.ts'
 import { interruptions } from './interruptions.ts'
 import { keyboard } from './keyboard.ts'
@@ -45,5 +46,6 @@ describe('hostile text', () => hostileText(here))
 describe('many members', () => manyMembers(here))
 describe('operators', () => operators(here))
 describe('a project', () => ownProject(here))
+describe('empty states', () => emptyStates(here))
 describe('pictures', () => pictures(here))
 describe('readable', () => readable(here))

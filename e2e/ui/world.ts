@@ -3,6 +3,9 @@ import { type Look, TestBrowser, type Visit } from '@spout/testkit/browser'
 import { OpenIdServer } from '@spout/testkit/openid-server'
 import { ACME, BOLT } from '../fixtures.ts'
 
+/** Where networks are that tenants make themselves. */
+const OWN_NETWORKS = 'network.defaultPhysicalNetwork=tenant-c'
+
 /** Whoever logs in by the form. */
 export interface Person {
   readonly user: string
@@ -98,7 +101,7 @@ const ANOTHER_SITE = '127.0.0.2'
 
 /** The control plane at this URL, with people of that provider. */
 const settingsFor = (url: string, { issuer, clientId, clientSecret }: OpenIdServer): readonly string[] => [
-  ...[`api.port=${new URL(url).port}`, `api.publicUrl=${url}`],
+  ...[`api.port=${new URL(url).port}`, `api.publicUrl=${url}`, OWN_NETWORKS],
   ...[`oidc.issuer=${issuer}`, `oidc.clientId=${clientId}`, `oidc.clientSecret=${clientSecret}`],
   ...['oidc.name=Example SSO', 'oidc.scopes=[openid, profile, groups]'],
   `oidc.grants=${JSON.stringify([

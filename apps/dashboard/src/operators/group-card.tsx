@@ -2,6 +2,8 @@ import type { NodeGroup } from '@spout/model'
 import { Link } from '@tanstack/react-router'
 import type { ShownNode } from '../api/nodes.ts'
 import { Badge } from '../parts/badge.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { command } from '../parts/shell-word.ts'
 import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { Words } from '../parts/words.tsx'
@@ -31,7 +33,7 @@ export function GroupCard({ group, nodes }: Props) {
         </span>
       </div>
       {nodes.length === 0 ? (
-        <p className={styles.soft}>No node is in this group: nothing of it is announced.</p>
+        <NoNodeOf group={group.name} />
       ) : (
         <Table label={`Nodes of group ${group.name}`} head={HEAD}>
           {nodes.map((node) => (
@@ -48,6 +50,16 @@ export function GroupCard({ group, nodes }: Props) {
     </section>
   )
 }
+
+const NoNodeOf = ({ group }: { readonly group: string }) => (
+  <EmptyState
+    title="No node is in this group"
+    commands={[{ title: 'Enrol one', text: command(['spout', 'token', 'create', 'lb1'], [['--node-group', group]]) }]}
+  >
+    Nothing of the group is announced until it has a node. A node that is enrolled already joins it by{' '}
+    <code>spout node move</code>.
+  </EmptyState>
+)
 
 const NodeRow = ({ node }: { readonly node: ShownNode }) => {
   const { name, id, status } = node

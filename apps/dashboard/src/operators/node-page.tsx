@@ -78,6 +78,7 @@ const Traffic = ({ id }: { readonly id: string }) => (
       <FigureCharts
         queryKey={(span) => keys.nodeFigures(id, span)}
         read={(span, signal) => readFigures(`nodes/${encodeURIComponent(id)}`, span, signal)}
+        empty={<p>Nothing was counted yet. Figures begin some seconds after the first traffic.</p>}
       />
     </Suspense>
   </section>

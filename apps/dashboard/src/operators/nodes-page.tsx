@@ -43,8 +43,19 @@ const ofGroup = (nodes: readonly ShownNode[], groupId: string): readonly ShownNo
     .filter(({ nodeGroupId }) => nodeGroupId === groupId)
     .toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
 
+const ON_THE_NODE = `apt-get install ./spout_*.deb ./spout-node_*.deb
+editor /etc/spout/agent.yaml           # server, interfaces, protected prefixes
+editor /etc/spout/enrolment-token      # the token
+systemctl enable --now spout-agent`
+
 const NoNodes = () => (
-  <EmptyState title="No nodes yet" commands={[{ title: 'Enrol one', text: 'spout token create lb1' }]}>
-    Nodes carry the traffic. One enrols once, with a token that its agent gets; without nodes nothing is announced.
+  <EmptyState
+    title="No nodes yet"
+    commands={[
+      { title: 'Make a token', text: 'spout token create lb1' },
+      { title: 'On the node, as root', text: ON_THE_NODE },
+    ]}
+  >
+    Nodes carry the traffic: without one nothing is announced. A node enrols once, with a token that its agent gets.
   </EmptyState>
 )

@@ -86,10 +86,13 @@ function NetworkTable({ networks }: { readonly networks: readonly Network[] }) {
   )
 }
 
+const CREATE = `spout network create web
+spout subnet create web members --cidr 10.0.0.0/24 --gateway 10.0.0.1`
+
 const NoNetworks = () => (
   <EmptyState
     title="No networks yet"
-    commands={[{ title: 'Create one', text: 'spout network create web\nspout subnet create web --cidr 10.0.0.0/24' }]}
+    commands={[{ title: 'Create one', text: CREATE }]}
   >
     A network says where the members of load balancers are, and how their replies reach clients.
   </EmptyState>

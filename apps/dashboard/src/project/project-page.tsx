@@ -57,7 +57,7 @@ function Project({ id }: { readonly id: string }) {
             {id === projectId && hasCredentials(roles) && <CredentialCard />}
             {may.operate && (
               <Card title="Users">
-                <UserTable projectId={id} />
+                <UserTable project={project} />
               </Card>
             )}
           </Page>

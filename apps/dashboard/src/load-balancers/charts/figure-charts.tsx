@@ -1,6 +1,6 @@
 import type { FigureSpan, Figures } from '@spout/model'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Choice } from '../../parts/choice.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Card } from '../../parts/page.tsx'
@@ -14,10 +14,12 @@ interface Props {
   /** The key of what was read, for a span. */
   readonly queryKey: (span: FigureSpan) => readonly unknown[]
   readonly read: (span: FigureSpan, signal: AbortSignal) => Promise<Figures>
+  /** Stands where nothing was counted yet. */
+  readonly empty: ReactNode
 }
 
 /** What a load balancer or a node did in the last hour or day. */
-export function FigureCharts({ queryKey, read }: Props) {
+export function FigureCharts({ queryKey, read, empty }: Props) {
   const [span, setSpan] = useState<FigureSpan>('hour')
   const figures = useQuery({
     queryKey: queryKey(span),
@@ -40,8 +42,7 @@ export function FigureCharts({ queryKey, read }: Props) {
       <Loaded query={figures}>
         {(counted) => {
           const charts = chartsOf(counted)
-          if (charts.length === 0)
-            return <p>Nothing was counted yet. Figures begin some seconds after the first traffic.</p>
+          if (charts.length === 0) return empty
           return (
             <div className={styles.charts}>
               {charts.map((chart) => (

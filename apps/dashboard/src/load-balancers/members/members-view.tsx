@@ -11,6 +11,7 @@ import { TextInput } from '../../parts/text-input.tsx'
 import { useSession } from '../../session/session-context.ts'
 import { ShiftTraffic } from '../weights/shift-traffic.tsx'
 import { hasSliders } from '../weights/weighed-places.ts'
+import { FirstMember, FirstPool } from './first-ones.tsx'
 import { MemberHistory } from './member-history.tsx'
 import { MemberRow } from './member-row.tsx'
 import styles from './members-view.module.css'
@@ -25,13 +26,13 @@ export function MembersView({ id }: { readonly id: string }) {
   })
   return (
     <Loaded query={told}>
-      {({ pools }) =>
+      {({ loadBalancer: { name }, pools }) =>
         pools.length === 0 ? (
-          <p>It has no pools yet. Add one by editing the document.</p>
+          <FirstPool loadBalancer={name || id} />
         ) : (
           <div className={styles.pools}>
             {pools.map((pool) => (
-              <PoolMembers key={pool.id} id={id} pool={pool} />
+              <PoolMembers key={pool.id} id={id} loadBalancer={name || id} pool={pool} />
             ))}
             <MemberHistory id={id} pools={pools} />
           </div>
@@ -45,7 +46,14 @@ const PAGE = 100
 /** From here on a text narrows the list. */
 const MANY = 10
 
-function PoolMembers({ id, pool }: { readonly id: string; readonly pool: ExplainedPool }) {
+interface PoolProps {
+  readonly id: string
+  /** Its name, or its id. */
+  readonly loadBalancer: string
+  readonly pool: ExplainedPool
+}
+
+function PoolMembers({ id, loadBalancer, pool }: PoolProps) {
   const { may } = useSession()
   const [text, setText] = useState('')
   const [most, setMost] = useState(PAGE)
@@ -75,7 +83,11 @@ function PoolMembers({ id, pool }: { readonly id: string; readonly pool: Explain
       {may.balance && hasSliders(pool) && (
         <ShiftTraffic id={id} place={{ of: 'pool', poolId: pool.id }} title={`pool ${title}`} />
       )}
-      <MemberTable id={id} pool={pool} members={members.slice(0, most)} title={title} />
+      {pool.members.length === 0 ? (
+        <FirstMember loadBalancer={loadBalancer} pool={pool.name || pool.id} />
+      ) : (
+        <MemberTable id={id} pool={pool} members={members.slice(0, most)} title={title} />
+      )}
       {members.length > most && (
         <Button onPress={() => setMost(most + PAGE)}>
           Show {Math.min(PAGE, members.length - most)} more of {members.length - most}
@@ -93,7 +105,7 @@ interface TableProps {
 }
 
 function MemberTable({ id, pool, members, title }: TableProps) {
-  if (members.length === 0) return <p className={styles.soft}>No members.</p>
+  if (members.length === 0) return <p className={styles.soft}>No member matches.</p>
   const resumed = resumedWeight(pool.members.map(({ weight }) => weight))
   return (
     <Table label={`Members of ${title}`} head={['Member', 'State', 'Reason', 'Since', 'Weight', 'Traffic']}>
