@@ -55,6 +55,35 @@ async function done(who: Pick<Account, 'token'>, words: string, input?: string):
 /** The printed object as data. */
 const shown = async (who: Pick<Account, 'token'>, words: string) => JSON.parse(await done(who, `${words} -o json`))
 
+describe('dry runs', () => {
+  test('say what a change would do, and do nothing', async () => {
+    const created = await done(tenant, 'lb create tried --dry-run')
+    expect(created).toMatch(/^Open connections\n {2}All go on\.\n\nAddresses\n {2}198\.51\.100\.\d+ {2}taken\n/)
+    expect(created).toMatch(/\nNothing was changed: this was a dry run\.\n$/)
+    expect(await done(tenant, 'lb list -o name')).not.toContain('tried')
+
+    await done(tenant, 'lb create tried')
+    await done(tenant, 'listener create tried web --protocol tcp --port 443')
+    await done(tenant, 'pool create tried backends --protocol tcp --drain 60')
+    await done(tenant, 'listener set tried web --default-pool backends')
+    const member = 'member create tried backends one --address 10.0.0.11 --port 9000'
+    expect(await done(tenant, `${member} --dry-run`)).toContain('All go on.')
+    await done(tenant, member)
+    const lb = await shown(tenant, 'lb show tried')
+    for (const words of ['member delete tried backends one', 'listener set tried web --port 444', 'lb delete tried']) {
+      const preview = await shown(tenant, `${words} --dry-run`)
+      expect(preview).toMatchObject({ dryRun: true, plan: { nodes: [] } })
+    }
+    expect(await shown(tenant, 'lb show tried')).toMatchObject({
+      generation: lb.generation,
+      listeners: [{ port: 443 }],
+    })
+    const both = await spout(tenant, 'pool create tried more --protocol tcp --listener web --dry-run')
+    expect(both).toMatchObject({ code: 1, stderr: expect.stringContaining('--listener') })
+    await done(tenant, 'lb delete tried')
+  })
+})
+
 describe('audit', () => {
   test('lists who did what through which surface: in the own project, for an administrator in all', async () => {
     const octavia = await fetch(`${access.endpoint}/load-balancer/v2.0/lbaas/loadbalancers`, {

@@ -65,7 +65,7 @@ export function mountSurfaces(
     oidc,
   }: SurfaceParts,
 ): void {
-  const { status, dnsNames, domains } = part
+  const { status, dnsNames, domains, plans } = part
   const authenticate = authenticateBy(authenticator)
   const publicUrl = config.api.publicUrl === '' ? null : config.api.publicUrl
   const base = baseUrl(publicUrl)
@@ -84,7 +84,7 @@ export function mountSurfaces(
   const native = nativeApi({
     ...{ admission, view, store, status, ownership: status, figures: status },
     withdrawals: status.withdrawals,
-    ...{ dns: dnsNames, domains, leads: () => part.leads },
+    ...{ dns: dnsNames, domains, plans, leads: () => part.leads },
     ...{ authenticator, credentials, audit, clock, linkPin, networkDefaults },
     ...{ streams: limits.streams, turns: limits.turns },
     page: { publicUrl, foreign, oidc },

@@ -30,6 +30,7 @@ import type { ModelView } from './contract/view.ts'
 import { claimDomain, concludeDomainCheck, withdrawDomainClaim } from './domains/domain-claims.ts'
 import { AdmissionIndex } from './indexes/admission-index.ts'
 import { abandonLoadBalancer, adoptLoadBalancer } from './load-balancers/adopted.ts'
+import { dryRun } from './load-balancers/dry-run.ts'
 import { LoadBalancers } from './load-balancers/load-balancers.ts'
 import { bindFloating, changeAddressText, releaseAddress, reserveAddress } from './load-balancers/ports.ts'
 import { changeAddressPool, createAddressPool, deleteAddressPool } from './networks/address-pools.ts'
@@ -141,6 +142,7 @@ export class StoreAdmission implements Admission, LocalAdmission, NodeAddressAdm
   deleteLoadBalancer: Admission['deleteLoadBalancer'] = (id, options) => this.#loadBalancers.delete(id, options)
   addVip: Admission['addVip'] = (id, request) => this.#loadBalancers.addVip(id, request)
   removeVip: Admission['removeVip'] = (id, address) => this.#loadBalancers.removeVip(id, address)
+  dryRun: Admission['dryRun'] = (id, write) => dryRun(this.#context, id, write)
 
   adoptLoadBalancer: LocalAdmission['adoptLoadBalancer'] = (adoption) => adoptLoadBalancer(this.#context, adoption)
   abandonLoadBalancer: LocalAdmission['abandonLoadBalancer'] = (id) => abandonLoadBalancer(this.#context, id)

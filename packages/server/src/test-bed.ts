@@ -16,6 +16,9 @@ import {
   type MemberTransition,
   type NodeStatus,
   type OwnershipReader,
+  type Placement,
+  type PlanDifference,
+  type PlanForecaster,
   type Role,
   type ServiceStats,
   type ShardStatus,
@@ -26,6 +29,7 @@ import {
   type WithdrawalReader,
 } from '@spout/model'
 import type { RequestParts } from '@spout/model/node-report'
+import { type Planned, type PlannedNode, planDifference, planLoadBalancer } from '@spout/plan'
 import { type Clock, Listeners, type Logger, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { SealingKeys } from '@spout/runtime/sealing-keys'
 import { MemoryStore } from '@spout/store'
@@ -197,6 +201,37 @@ class TestWithdrawals implements WithdrawalReader {
   }
 }
 
+/** Plans for two nodes that carry everything, and for none of a group that a load balancer names. */
+class TestPlans implements PlanForecaster {
+  readonly #view: ModelView
+
+  constructor(view: ModelView) {
+    this.#view = view
+  }
+
+  forecast(before: LoadBalancer | null, after: LoadBalancer | null): PlanDifference {
+    const was = before && this.#planned(before, null)
+    const is = after && this.#planned(after, was?.plan.placement ?? null)
+    return planDifference(was, is, (id) => PLANNED_NODES.find((node) => node.id === id)?.name ?? id)
+  }
+
+  #planned(loadBalancer: LoadBalancer, previous: Placement | null): Planned {
+    const network = this.#view.get('network', loadBalancer.networkId ?? '')?.value ?? null
+    const plan = planLoadBalancer({
+      ...{ loadBalancer, network, previous, group: { name: 'default', nodes: PLANNED_NODES } },
+      ...{ announcing: { via: 'l2' }, gatewayOwnerIds: [], connectionLimit: null, certificateOf: () => null },
+      freePoolNumber: (number) => number + 1,
+      now: loadBalancer.createdAt,
+    })
+    return { loadBalancer, plan, returnPath: network?.returnPath ?? null }
+  }
+}
+
+const PLANNED_NODES: readonly PlannedNode[] = [1, 2].map((number) => ({
+  ...{ id: `00000000-0000-4000-8000-00000000000${number}`, name: `n${number}`, scheduling: 'enabled' },
+  ...{ connection: 'connected', features: ['l4.tcp', 'l4.udp', 'l7.http'], loadBalancers: 0 },
+}))
+
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 async function inject(app: FastifyInstance, method: Method, url: string, payload: unknown, headers: object) {
@@ -300,7 +335,9 @@ export async function openTestBed(
     enabled: true,
     check: (id) => admission.concludeDomainCheck(id, { record: 'absent' }, 0),
   }
-  const parts = { store, status, figures, audit, ownership, withdrawals, streams, networkDefaults, dns, domains, page }
+  const plans = new TestPlans(view)
+  const readers = { status, figures, audit, ownership, withdrawals, plans }
+  const parts = { ...readers, store, streams, networkDefaults, dns, domains, page }
   mount(app, nativeApi({ ...common, ...parts, credentials, linkPin: 'f'.repeat(32), leads: () => true }), gate)
 
   /** A user with one role in one project, and a token for it. */

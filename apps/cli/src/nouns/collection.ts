@@ -1,8 +1,9 @@
-import { call, type Session } from '@spout/client/api'
+import type { Session } from '@spout/client/api'
 import { SpoutError } from '@spout/model'
 import { findByName, listOf } from '../lookup.ts'
 import type { Resource, Row } from '../resources/resource.ts'
 import type { Noun } from './noun.ts'
+import { write } from './write.ts'
 
 type Completion = (session: Session, name: string, body: Row) => Promise<Row>
 
@@ -13,14 +14,14 @@ export const collection = ({ path, title, references = {} }: Resource, complete:
   list: (session) => listOf(session, path),
   show: (session, _within, name) => findByName(session, path, title, name),
   create: async (session, _within, name, body) =>
-    call<Row>(session, 'POST', path, await complete(session, name, await withIds(session, references, body))),
+    write<Row>(session, 'POST', path, await complete(session, name, await withIds(session, references, body))),
   set: async (session, _within, name, body) => {
     const { id } = await findByName(session, path, title, name)
-    return call<Row>(session, 'PATCH', `${path}/${String(id)}`, await withIds(session, references, body))
+    return write<Row>(session, 'PATCH', `${path}/${String(id)}`, await withIds(session, references, body))
   },
   delete: async (session, _within, name) => {
     const { id } = await findByName(session, path, title, name)
-    await call(session, 'DELETE', `${path}/${String(id)}`)
+    await write(session, 'DELETE', `${path}/${String(id)}`)
   },
   watchPath: path,
 })

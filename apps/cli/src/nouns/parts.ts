@@ -1,7 +1,9 @@
 import { call, type Session } from '@spout/client/api'
+import { SpoutError } from '@spout/model/errors'
 import { findByName, findPart } from '../lookup.ts'
 import { at, type Row } from '../resources/resource.ts'
 import type { Noun } from './noun.ts'
+import { write } from './write.ts'
 
 const rowsOf = (row: Row, field: string): readonly Row[] => (row[field] ?? []) as readonly Row[]
 
@@ -43,7 +45,7 @@ export const listeners: Noun = {
   create: async (session, within, name, body) => {
     const loadBalancer = await loadBalancerOf(session, within)
     const path = `/load-balancers/${String(loadBalancer.id)}/listeners`
-    return call(session, 'POST', path, {
+    return write(session, 'POST', path, {
       name,
       ...(await withCertificateIds(session, loadBalancer, withPoolId(loadBalancer, body))),
     })
@@ -53,12 +55,12 @@ export const listeners: Noun = {
     const { id } = findPart(rowsOf(loadBalancer, 'listeners'), 'listener', name)
     const path = `/load-balancers/${String(loadBalancer.id)}/listeners/${String(id)}`
     const change = await withCertificateIds(session, loadBalancer, withPoolId(loadBalancer, body))
-    return call(session, 'PATCH', path, change)
+    return write(session, 'PATCH', path, change)
   },
   delete: async (session, within, name) => {
     const loadBalancer = await loadBalancerOf(session, within)
     const { id } = findPart(rowsOf(loadBalancer, 'listeners'), 'listener', name)
-    await call(session, 'DELETE', `/load-balancers/${String(loadBalancer.id)}/listeners/${String(id)}`)
+    await write(session, 'DELETE', `/load-balancers/${String(loadBalancer.id)}/listeners/${String(id)}`)
   },
   watchPath: '/load-balancers',
 }
@@ -70,23 +72,28 @@ export const pools: Noun = {
   create: async (session, within, name, { listener, ...body }) => {
     const loadBalancer = await loadBalancerOf(session, within)
     const root = `/load-balancers/${String(loadBalancer.id)}`
+    if (listener !== undefined && session.previewing !== undefined)
+      throw new SpoutError('InvalidField', {
+        field: '--listener',
+        reason: 'is a second change: leave it out in a dry run',
+      })
     const wanted =
       listener === undefined ? null : findPart(rowsOf(loadBalancer, 'listeners'), 'listener', String(listener))
     const draft = await withCertificateIds(session, loadBalancer, body)
-    const created = await call<Row>(session, 'POST', `${root}/pools`, { name, ...draft })
-    if (wanted) await call(session, 'PATCH', `${root}/listeners/${String(wanted.id)}`, { defaultPoolId: created.id })
+    const created = await write<Row>(session, 'POST', `${root}/pools`, { name, ...draft })
+    if (wanted) await write(session, 'PATCH', `${root}/listeners/${String(wanted.id)}`, { defaultPoolId: created.id })
     return created
   },
   set: async (session, within, name, body) => {
     const loadBalancer = await loadBalancerOf(session, within)
     const { id } = findPart(rowsOf(loadBalancer, 'pools'), 'pool', name)
     const path = `/load-balancers/${String(loadBalancer.id)}/pools/${String(id)}`
-    return call(session, 'PATCH', path, await withCertificateIds(session, loadBalancer, body))
+    return write(session, 'PATCH', path, await withCertificateIds(session, loadBalancer, body))
   },
   delete: async (session, within, name) => {
     const loadBalancer = await loadBalancerOf(session, within)
     const { id } = findPart(rowsOf(loadBalancer, 'pools'), 'pool', name)
-    await call(session, 'DELETE', `/load-balancers/${String(loadBalancer.id)}/pools/${String(id)}`)
+    await write(session, 'DELETE', `/load-balancers/${String(loadBalancer.id)}/pools/${String(id)}`)
   },
   watchPath: '/load-balancers',
 }
@@ -97,19 +104,19 @@ export const members: Noun = {
   show: async (session, within, name) => findPart((await poolOf(session, within)).members, 'member', name),
   create: async (session, within, name, body) => {
     const { path, stored } = await poolOf(session, within)
-    const changed = await call<Row>(session, 'PUT', path, { members: [...stored, { name, ...body }] })
+    const changed = await write<Row>(session, 'PUT', path, { members: [...stored, { name, ...body }] })
     return rowsOf(changed, 'members').at(-1) ?? {}
   },
   set: async (session, within, name, body) => {
     const { path, stored } = await poolOf(session, within)
     const id = String(findPart(stored, 'member', name).id)
-    await call(session, 'PATCH', `${path}/${id}`, body)
+    await write(session, 'PATCH', `${path}/${id}`, body)
     return members.show(session, within, id)
   },
   delete: async (session, within, name) => {
     const { path, stored } = await poolOf(session, within)
     const { id } = findPart(stored, 'member', name)
-    await call(session, 'PUT', path, { members: stored.filter((known) => known.id !== id) })
+    await write(session, 'PUT', path, { members: stored.filter((known) => known.id !== id) })
   },
   watchPath: '/load-balancers',
 }

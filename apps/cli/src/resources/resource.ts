@@ -54,6 +54,9 @@ export interface Resource {
 export const isOwned = ({ path }: Pick<Resource, 'path'>): boolean =>
   /^\/(load-balancers|networks|addresses|certificates|domain-claims)\b/.test(path)
 
+/** Whether the API says of a write what it would do. */
+export const hasDryRun = ({ path }: Pick<Resource, 'path'>): boolean => path.startsWith('/load-balancers')
+
 /** The flags of a verb. */
 export const fieldsOf = ({ fields }: Resource, verb: 'create' | 'set'): readonly Field[] =>
   fields.filter(({ only }) => only === undefined || only === verb)

@@ -51,6 +51,8 @@ export interface AdmissionContext {
    * Spreads the answers to a project's writes over rounds of the event loop: to render one takes as long as a request.
    */
   readonly answers: OneARound
+  /** For a dry run: gets the writes that would be committed. Absent: they are. */
+  readonly insteadOfCommit?: (writes: readonly Write[]) => void
   /** Decides whose commits leave the disk to others. */
   readonly writers: BusyWriters
   /** Milliseconds since 1970. */
@@ -117,6 +119,10 @@ export async function planAndCommit<T>(
     try {
       const planned = plan(claim)
       if (planned.writes.length === 0) return planned
+      if (context.insteadOfCommit !== undefined) {
+        context.insteadOfCommit(planned.writes)
+        return planned
+      }
       const yields = context.writers.yields(projectId ?? projectOf(planned.writes))
       const collision = await commit(context, planned, { yields, ...(turn && { turn }) })
       if (collision === null) return planned

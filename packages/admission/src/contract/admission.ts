@@ -2,6 +2,7 @@ import type { AddressAdmission } from './address-admission.ts'
 import type { BgpAdmission } from './bgp-admission.ts'
 import type { CertificateAdmission } from './certificate-admission.ts'
 import type { DomainAdmission } from './domain-admission.ts'
+import type { DryRuns } from './dry-run.ts'
 import type { LoadBalancerAdmission } from './load-balancer-admission.ts'
 import type { NetworkAdmission } from './network-admission.ts'
 import type { NodeAdmission } from './node-admission.ts'
@@ -18,6 +19,7 @@ import type { SecurityGroupAdmission } from './security-group-admission.ts'
  */
 export interface Admission
   extends LoadBalancerAdmission,
+    DryRuns,
     NetworkAdmission,
     AddressAdmission,
     ProjectAdmission,

@@ -5,7 +5,16 @@ import type {
   Placing,
   PlannedMoveAdmission,
 } from '@spout/admission/contract'
-import { type LoadBalancer, loadBalancerOfKey, type OwnershipReader, SpoutError, type StatusReader } from '@spout/model'
+import {
+  type LoadBalancer,
+  loadBalancerOfKey,
+  type OwnershipReader,
+  type PlanDifference,
+  type PlanForecaster,
+  SpoutError,
+  type StatusReader,
+} from '@spout/model'
+import { planDifference } from '@spout/plan'
 import { type Clock, type Component, done, failed, type Logger, type Outcome, Reconciler } from '@spout/runtime'
 import type { Store } from '@spout/store'
 import { CarryingGroups } from '../indexes/carrying-groups.ts'
@@ -49,7 +58,7 @@ const YIELD_EVERY_MS = 1
  * placement, the new placement is stored before anything is published. So after a restart the plans yield the same
  * bytes, and nodes have nothing to do.
  */
-export class PlanController implements Component, Placing {
+export class PlanController implements Component, Placing, PlanForecaster {
   readonly name = 'plan-controller'
   readonly #options: PlanControllerOptions
   readonly #cluster: ClusterIndex
@@ -125,6 +134,14 @@ export class PlanController implements Component, Placing {
       this.#options.log.error(what, 'it will be placed once it is stored')
       return null
     }
+  }
+
+  forecast(before: LoadBalancer | null, after: LoadBalancer | null): PlanDifference {
+    if (!this.#placesNew)
+      throw new SpoutError('Unavailable', { what: 'The plan', reason: 'no control plane plans here at the moment' })
+    const parts = [before, after].map((one) => one && this.#loadBalancers.forecast(one))
+    const nodeName = (id: string): string => this.#options.view.get('node', id)?.value.name ?? id
+    return planDifference(parts[0] ?? null, parts[1] ?? null, nodeName)
   }
 
   async stop(): Promise<void> {

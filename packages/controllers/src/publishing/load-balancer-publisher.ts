@@ -12,6 +12,7 @@ import {
   knownNodeRoutes,
   knownPools,
   type LoadBalancerPlan,
+  type Planned,
   type PlannedNode,
   planLoadBalancer,
 } from '@spout/plan'
@@ -111,6 +112,12 @@ export class LoadBalancerPublisher {
         if (gateway !== gatewayBefore) queue.loadBalancers(cluster.loadBalancersOfNetwork(network.id))
       },
     }
+  }
+
+  /** Plans a load balancer that may not be stored, as `publish` would. Nothing is published. */
+  forecast(loadBalancer: LoadBalancer): Planned {
+    const network = this.#networkOf(loadBalancer)
+    return { loadBalancer, plan: this.#plan(loadBalancer, network), returnPath: network?.returnPath ?? null }
   }
 
   #plan(loadBalancer: LoadBalancer, network: Network | null): LoadBalancerPlan {

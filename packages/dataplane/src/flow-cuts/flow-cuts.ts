@@ -1,4 +1,5 @@
 import type { Transport } from '@spout/model/protocols'
+import { type FlowChange, flowChanges, memberFates } from '@spout/plan/member-fates'
 import type { Clock, Timer } from '@spout/runtime'
 import {
   type FlowEnd,
@@ -8,7 +9,6 @@ import {
   type ServiceFlows,
   writeFileAtomically,
 } from '@spout/sys'
-import { type FlowChange, flowChanges, memberFates } from './member-fates.ts'
 import type { TrackedEntry, TrackedService } from './tracked-entry.ts'
 
 /**

@@ -1,7 +1,7 @@
+import { type FlowChange, flowChanges, type PoolHealth } from '@spout/plan/member-fates'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { member, pool } from '../testing/entries.ts'
-import { type FlowChange, flowChanges, type PoolHealth } from './member-fates.ts'
 
 const [a, b, c] = ['a', 'b', 'c'].map((id, n) => member(id, `10.0.0.${n + 1}`))
 const health = (members: Parameters<typeof pool>[1], down: readonly string[] = [], fields = {}): PoolHealth => ({

@@ -1,7 +1,7 @@
 import type { NodeVip } from '@spout/model/node-state'
 import { isProxied, type Transport, transportOf } from '@spout/model/protocols'
+import type { PoolHealth } from '@spout/plan/member-fates'
 import type { WantedEntry } from '../contracts/driver.ts'
-import type { PoolHealth } from './member-fates.ts'
 
 /** A listener whose connections are balanced in the packet path. */
 export interface TrackedService {

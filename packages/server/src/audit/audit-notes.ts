@@ -17,6 +17,8 @@ export interface AuditNotes {
   code?: ErrorCode
   /** Audit the request although it changes nothing. */
   isSensitive?: boolean
+  /** The request changes nothing, although its method could. */
+  isDryRun?: boolean
   /** The object in the answer, before it is serialised. */
   answer?: unknown
   /** Replaces the object that the path names. */

@@ -63,7 +63,7 @@ const STRANGERS_AT_ONCE = 200
 const STRANGERS_EACH_SECOND = 5
 
 /**
- * Audits every write on every surface, every login and everything noted as sensitive, when it is answered, even if the
+ * Audits every write on every surface, but no dry run, every login and everything noted as sensitive, when it is answered, even if the
  * client has gone by then. Other reads are not audited, and most requests are reads.
  */
 export function auditRequests(app: FastifyInstance, { sink, view, clock }: AuditOptions): void {
@@ -72,7 +72,8 @@ export function auditRequests(app: FastifyInstance, { sink, view, clock }: Audit
     const isRead = [route.method].flat().every((method) => READS.has(method))
     if (NOT_AUDITED.has(route.url) || (isRead && !SENSITIVE_READS.has(route.url))) return
     const words = wordsOf(route.url)
-    const isAudited = (request: FastifyRequest): boolean => !isRead || request.auditNotes?.isSensitive === true
+    const isAudited = ({ auditNotes: notes }: FastifyRequest): boolean =>
+      isRead ? notes?.isSensitive === true : notes?.isDryRun !== true
     const preHandler: preHandlerHookHandler = (request, _reply, done) => {
       const notes = notesOf(request)
       notes.object = pathOf(words, request.params as PathParams)

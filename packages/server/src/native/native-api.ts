@@ -15,6 +15,7 @@ import { LiveChanges } from './live/live-changes.ts'
 import { LoadBalancerRows } from './live/load-balancer-rows.ts'
 import { renderOpenApi } from './openapi.ts'
 import type { NativeContext } from './operations/context.ts'
+import { isDryRun, previewOf } from './operations/dry-run.ts'
 import type { Route } from './operations/route.ts'
 import { SeenConnectors } from './operations/seen-connectors.ts'
 import { etagOf } from './operations/shown.ts'
@@ -29,7 +30,9 @@ const SHARE_OF_PAGES = 'pages'
 const NOBODY: Principal = { userId: '', userName: '', projectId: null, roles: [], expiresAt: '' }
 
 /** Our own API: the whole model, in its own terms. */
-export const nativeApi = (parts: Omit<NativeContext, 'closing' | 'connectors' | 'rows' | 'live'>): Surface => ({
+export const nativeApi = (
+  parts: Omit<NativeContext, 'closing' | 'connectors' | 'rows' | 'live' | 'loadBalancers'>,
+): Surface => ({
   prefix: '/api/v1',
   bodyLimitBytes: NATIVE_BODY_LIMIT_BYTES,
   open: [
@@ -47,7 +50,14 @@ export const nativeApi = (parts: Omit<NativeContext, 'closing' | 'connectors' | 
       ...{ view, status, figures, rows, clock },
       ...{ kinds: SEEN_KINDS, publicId: publicIdIn(view), turn: () => turns.next(SHARE_OF_PAGES) },
     })
-    const context: NativeContext = { ...parts, connectors, rows, live, closing: closing.signal }
+    const context: NativeContext = {
+      ...parts,
+      loadBalancers: parts.admission,
+      connectors,
+      rows,
+      live,
+      closing: closing.signal,
+    }
     answerWithProblems(scope)
     for (const known of ROUTES)
       scope.route({
@@ -67,7 +77,9 @@ async function answer(context: NativeContext, known: Route, request: FastifyRequ
   const again = () => admit(context, known, request)
   const next: Turn = () => context.turns.next(shareOf(principal))
   const turn = isLongBody(request) ? next : null
-  const result = await known.handle(context, { request, reply, principal, params, body: request.body, turn, again })
+  const call = { request, reply, principal, params, body: request.body, turn, again }
+  if (isDryRun(request, known)) return sendDocument(reply, next, await previewOf(context, known, call))
+  const result = await known.handle(context, call)
   // A watch took over the connection, or a long list is being sent.
   if (reply.sent || result === reply) return reply
   reply.code(known.answer.status)

@@ -8,6 +8,7 @@ import {
   member,
   pageSession,
   pool,
+  preview,
   publicNodeGroup,
   subnet,
 } from '@spout/model'
@@ -46,6 +47,7 @@ const NAMED = {
   PageSession: pageSession,
   Pool: pool,
   PoolDraft: poolDraft,
+  Preview: preview,
   Problem: problemSchema,
   Subnet: subnet,
 } as const
@@ -120,7 +122,8 @@ const PROBLEM = {
 
 function operation(known: Route, jsonSchema: JsonSchemaOf): Json {
   const inPath = [...known.path.matchAll(/:(\w+)/g)].map(([, name]) => parameter('path', name ?? '', null))
-  const inQuery = Object.entries(known.query ?? {}).map(([name, description]) => parameter('query', name, description))
+  const query = { ...known.query, ...(known.previews && { dryRun: DRY_RUN }) }
+  const inQuery = Object.entries(query).map(([name, description]) => parameter('query', name, description))
   return {
     operationId: operationId(known),
     tags: [known.tag],
@@ -142,9 +145,19 @@ function operation(known: Route, jsonSchema: JsonSchemaOf): Json {
           },
         }),
       },
+      ...(known.previews && dryRunAnswer(known, jsonSchema)),
       default: { $ref: '#/components/responses/Problem' },
     },
   }
+}
+
+const DRY_RUN = 'true answers what would happen, and stores nothing'
+
+/** A dry run answers 200, whatever the write does. */
+function dryRunAnswer({ answer }: Route, jsonSchema: JsonSchemaOf): Json {
+  const schemas = [...(answer.status === 200 && answer.schema ? [answer.schema] : []), preview].map(jsonSchema)
+  const schema = schemas.length === 1 ? schemas[0] : { anyOf: schemas }
+  return { 200: { description: 'Done, or with `dryRun` what would be', content: { 'application/json': { schema } } } }
 }
 
 const isRole = (access: Route['access']): boolean => access !== 'anyone' && access !== 'user'

@@ -1,9 +1,12 @@
+import type { Preview } from '@spout/model'
 import { type Command, Option } from 'commander'
 import { bodyOf } from '../../body.ts'
 import { type ScopedSession, scopedTo } from '../../lookup.ts'
 import type { Noun } from '../../nouns/noun.ts'
+import type { WritingSession } from '../../nouns/write.ts'
+import { printPreview } from '../../output/preview-text.ts'
 import { FORMATS, type Format, printList, printOne } from '../../output/print.ts'
-import { type Column, fieldsOf, isOwned, type Resource, type Row } from '../../resources/resource.ts'
+import { type Column, fieldsOf, hasDryRun, isOwned, type Resource, type Row } from '../../resources/resource.ts'
 import { type CommandContext, sessionOf, UsageError } from '../connections/context.ts'
 import { printAtChanges } from './print-at-changes.ts'
 
@@ -23,6 +26,7 @@ interface Options {
   readonly output: Format
   readonly watch?: boolean
   readonly project?: string
+  readonly dryRun?: boolean
 }
 
 /** What the user gave: the names of the enclosing objects, the object's own name, and the options. */
@@ -77,12 +81,18 @@ class NounCommand {
       if (required) create.requiredOption(flags, description)
       else create.option(flags, description)
     this.#takeProject(create)
+    this.#takeDryRun(create)
     // If an object has an owner, `--project` names the owner of the new one; other names are global.
     const namesOwner = fields.some(({ field }) => field === 'project')
     this.#act(create, async ({ within, name, options }) => {
       const body = this.#body('create', options)
       const session = namesOwner ? sessionOf(this.#context) : await this.#session(options)
-      this.#print(await this.#noun.create(session, within, name, body), [...columns, ...shownOnce], options)
+      await this.#write(
+        session,
+        options,
+        (writing) => this.#noun.create(writing, within, name, body),
+        (row) => this.#print(row, [...columns, ...shownOnce], options),
+      )
     })
   }
 
@@ -91,10 +101,16 @@ class NounCommand {
     const set = withOutput(this.#verb('set', `changes one ${title}; other fields stay`, 'name'))
     for (const { flags, description } of fieldsOf(this.#resource, 'set')) set.option(flags, description)
     this.#takeProject(set)
+    this.#takeDryRun(set)
     this.#act(set, async ({ within, name, options }) => {
       const body = this.#body('set', options)
       if (Object.keys(body).length === 0) throw new UsageError('nothing to change: name a flag (--help lists them)')
-      this.#print(await change(await this.#session(options), within, name, body), columns, options)
+      await this.#write(
+        await this.#session(options),
+        options,
+        (writing) => change(writing, within, name, body),
+        (row) => this.#print(row, columns, options),
+      )
     })
   }
 
@@ -102,9 +118,14 @@ class NounCommand {
     const { title } = this.#resource
     const remove = this.#verb('delete', `deletes one ${title}`, 'name')
     this.#takeProject(remove)
+    if (hasDryRun(this.#resource)) this.#takeDryRun(withOutput(remove))
     this.#act(remove, async ({ within, name, options }) => {
-      await this.#noun.delete(await this.#session(options), within, name)
-      this.#context.write(`Deleted ${title} ${name}.\n`)
+      await this.#write(
+        await this.#session(options),
+        options,
+        (writing) => this.#noun.delete(writing, within, name),
+        () => this.#context.write(`Deleted ${title} ${name}.\n`),
+      )
     })
   }
 
@@ -120,6 +141,24 @@ class NounCommand {
   #takeProject(verb: Command): void {
     if (isOwned(this.#resource) && !verb.options.some(({ long }) => long === '--project'))
       verb.option('--project <project>', 'the project of the names, if several use one')
+  }
+
+  /** Adds `--dry-run` where the API has one. */
+  #takeDryRun(verb: Command): void {
+    if (hasDryRun(this.#resource)) verb.option('--dry-run', 'says what it would do, and does nothing')
+  }
+
+  /** Writes and prints, or prints what the write would do. */
+  async #write<T>(
+    session: ScopedSession,
+    options: Options,
+    run: (session: ScopedSession & WritingSession) => Promise<T>,
+    print: (written: T) => void,
+  ): Promise<void> {
+    if (!options.dryRun) return print(await run(session))
+    const previews: Preview[] = []
+    await run({ ...session, previewing: (preview) => previews.push(preview) })
+    for (const preview of previews) this.#context.write(printPreview(preview, this.#printing(options)))
   }
 
   #act(verb: Command, action: (given: Given) => Promise<void>): void {

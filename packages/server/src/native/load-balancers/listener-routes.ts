@@ -23,6 +23,7 @@ export const listenerRouteRoutes: readonly Route[] = [
     access: 'member',
     body: placedRoute,
     answer: { status: 201, schema: httpRoute },
+    previews: true,
     handle: async (context, call) => {
       const { before, ...draft } = call.body
       let id = ''
@@ -42,6 +43,7 @@ export const listenerRouteRoutes: readonly Route[] = [
     access: 'member',
     body: placedRoute,
     answer: { status: 200, schema: httpRoute },
+    previews: true,
     handle: async (context, call) => {
       const { before, ...draft } = call.body
       const listener = await changeRoutes(context, call, ({ routes }, { pools }, parts) => {
@@ -63,6 +65,7 @@ export const listenerRouteRoutes: readonly Route[] = [
     access: 'member',
     body: null,
     answer: { status: 204, schema: null },
+    previews: true,
     handle: async (context, call) => {
       await changeRoutes(context, call, ({ routes }) => {
         const at = routes.indexOf(partOf(routes, call.params.route, 'Route'))

@@ -21,6 +21,7 @@ export const loadBalancerMemberRoutes: readonly Route[] = [
     body: z.strictObject({ members: z.array(memberDraft).max(10_000) }),
     takesDocument: true,
     answer: { status: 200, schema: pool },
+    previews: true,
     handle: async (context, call) => {
       const now = context.clock.now().toISOString()
       const changed = await putPart(POOLS, context, call, function* (current) {
@@ -39,6 +40,7 @@ export const loadBalancerMemberRoutes: readonly Route[] = [
     access: 'member',
     body: mergeOf(memberDraft),
     answer: { status: 200, schema: member },
+    previews: true,
     handle: async (context, call) => {
       const now = context.clock.now().toISOString()
       const memberOf = (members: readonly Member[]) => partOf(members, call.params.member, 'Member')

@@ -131,6 +131,7 @@ const addRoute = <T extends { readonly id: string }, S extends z.ZodObject>(kind
     body: kind.draft,
     takesDocument: true,
     answer: { status: 201, schema: kind.schema },
+    previews: true,
     handle: async (context, call) => {
       const now = context.clock.now().toISOString()
       let id = ''
@@ -155,6 +156,7 @@ const replaceRoute = <T extends { readonly id: string }, S extends z.ZodObject>(
     body: kind.draft,
     takesDocument: true,
     answer: { status: 200, schema: kind.schema },
+    previews: true,
     handle: async (context, call) => {
       const now = context.clock.now().toISOString()
       const changed = await putPart(kind, context, call, (current) => {
@@ -176,6 +178,7 @@ const changeRoute = <T extends { readonly id: string }, S extends z.ZodObject>(k
     body: mergeOf(kind.draft),
     takesDocument: true,
     answer: { status: 200, schema: kind.schema },
+    previews: true,
     handle: async (context, call) => {
       const now = context.clock.now().toISOString()
       const changed = await putPart(kind, context, call, function* (current) {
@@ -202,6 +205,7 @@ const removeRoute = <T extends { readonly id: string }, S extends z.ZodObject>(k
     access: 'member',
     body: null,
     answer: { status: 204, schema: null },
+    previews: true,
     handle: async (context, call) => {
       await changeOwn(context, call, (current) => {
         requireVersion(call.request, current)

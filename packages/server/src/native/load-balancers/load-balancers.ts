@@ -97,6 +97,7 @@ export const loadBalancerRoutes: readonly Route[] = [
     body: creation,
     takesDocument: true,
     answer: { status: 201, schema: loadBalancer },
+    previews: true,
     handle: async (context, { principal, body, reply, turn }) => {
       const created = await createOwn(context, principal, body, turn)
       reply.header('etag', etagOf(created)).header('location', `/api/v1/load-balancers/${created.id}`)
@@ -112,6 +113,7 @@ export const loadBalancerRoutes: readonly Route[] = [
     body: replacement,
     takesDocument: true,
     answer: { status: 200, schema: loadBalancer },
+    previews: true,
     handle: async (context, call) => {
       const { body, request } = call
       const now = context.clock.now().toISOString()
@@ -142,6 +144,7 @@ export const loadBalancerRoutes: readonly Route[] = [
     access: 'member',
     body: change,
     answer: { status: 200, schema: loadBalancer },
+    previews: true,
     handle: async (context, call) => {
       const changed = await changeOwn(context, call, (current) => {
         requireVersion(call.request, current)
@@ -160,9 +163,10 @@ export const loadBalancerRoutes: readonly Route[] = [
     query: { cascade: 'false refuses while it has listeners or pools; true is the default' },
     body: null,
     answer: { status: 204, schema: null },
+    previews: true,
     handle: async (context, { principal, params, request }) => {
       const { id } = find(LOAD_BALANCERS, context, principal, params.id ?? '')
-      await context.admission.deleteLoadBalancer(id, { cascade: queryValue(request, 'cascade') !== 'false' })
+      await context.loadBalancers.deleteLoadBalancer(id, { cascade: queryValue(request, 'cascade') !== 'false' })
     },
   }),
   route({
@@ -173,9 +177,10 @@ export const loadBalancerRoutes: readonly Route[] = [
     access: 'member',
     body: z.strictObject({ from: z.literal('pool'), poolId: uuid, address: ipText.nullable().default(null) }),
     answer: { status: 201, schema: loadBalancer },
+    previews: true,
     handle: async (context, { principal, params, body }) => {
       const { id } = find(LOAD_BALANCERS, context, principal, params.id ?? '')
-      return shownLoadBalancer(context, await context.admission.addVip(id, body))
+      return shownLoadBalancer(context, await context.loadBalancers.addVip(id, body))
     },
   }),
   route({
@@ -186,9 +191,10 @@ export const loadBalancerRoutes: readonly Route[] = [
     access: 'member',
     body: null,
     answer: { status: 200, schema: loadBalancer },
+    previews: true,
     handle: async (context, { principal, params }) => {
       const { id } = find(LOAD_BALANCERS, context, principal, params.id ?? '')
-      return shownLoadBalancer(context, await context.admission.removeVip(id, params.address ?? ''))
+      return shownLoadBalancer(context, await context.loadBalancers.removeVip(id, params.address ?? ''))
     },
   }),
   route({
@@ -231,7 +237,7 @@ export async function createOwn(
   const parts = new Parts({ listeners: [], pools: [] }, now, monitorDefaultsOf(context, body))
   const pools = await inTurns(parts.pools(body.pools), turn)
   const listeners = await inTurns(parts.listeners(body.listeners, pools), turn)
-  return context.admission.createLoadBalancer({ ...body, projectId, pools, listeners }, turn ?? undefined)
+  return context.loadBalancers.createLoadBalancer({ ...body, projectId, pools, listeners }, turn ?? undefined)
 }
 
 type Change = (current: LoadBalancer) => LoadBalancerChange | Pieces<LoadBalancerChange>
@@ -245,8 +251,8 @@ export function changeOwn(
   const { id } = find(LOAD_BALANCERS, context, principal, params.id ?? '')
   const making = (current: LoadBalancer) => piecesOf(change(current))
   return turn === null
-    ? context.admission.changeLoadBalancer(id, (current) => atOnce(making(current)))
-    : context.admission.changeLongLoadBalancer(id, making, turn)
+    ? context.loadBalancers.changeLoadBalancer(id, (current) => atOnce(making(current)))
+    : context.loadBalancers.changeLongLoadBalancer(id, making, turn)
 }
 
 /** @throws SpoutError VersionMismatch when `If-Match` names another version */

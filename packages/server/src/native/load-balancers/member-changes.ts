@@ -76,7 +76,7 @@ async function made(context: NativeContext, { principal, request, turn }: Who, c
       return { poolId: poolOf(current, change.pool).id, put, remove: change.remove }
     }
     const isLong = turn !== null && put.length + change.remove.length > MOST_AT_ONCE
-    const changed = await context.admission.changeMembers(id, changing, isLong ? turn : undefined)
+    const changed = await context.loadBalancers.changeMembers(id, changing, isLong ? turn : undefined)
     const { id: poolId, members } = poolOf(changed, change.pool)
     const { generation, updatedAt } = changed
     return { loadBalancerId, poolId, generation, updatedAt, put: put.length === 0 ? [] : named(members, put) }

@@ -41,6 +41,7 @@ export const routeChangeRoutes: readonly Route[] = [
         put: z.array(httpRoute),
       }),
     },
+    previews: true,
     handle: async (context, call) => {
       const now = context.clock.now().toISOString()
       let made: Changed = { routes: [], put: [] }

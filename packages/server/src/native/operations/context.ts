@@ -1,10 +1,11 @@
-import type { Admission, ModelView } from '@spout/admission/contract'
+import type { Admission, LoadBalancerAdmission, ModelView } from '@spout/admission/contract'
 import type {
   DnsReader,
   DomainChecks,
   FiguresReader,
   Network,
   OwnershipReader,
+  PlanForecaster,
   StatusReader,
   WithdrawalReader,
 } from '@spout/model'
@@ -24,10 +25,13 @@ import type { SeenConnectors } from './seen-connectors.ts'
 /** The dependencies of the native API. */
 export interface NativeContext {
   readonly admission: Admission
+  /** Writes of load balancers. In a dry run they store nothing. */
+  readonly loadBalancers: LoadBalancerAdmission
   readonly view: ModelView
   readonly store: Store
   readonly status: StatusReader
   readonly ownership: OwnershipReader
+  readonly plans: PlanForecaster
   readonly figures: FiguresReader
   readonly withdrawals: WithdrawalReader
   readonly dns: DnsReader

@@ -45,6 +45,8 @@ export interface Route {
   /** Whether the body may contain a load balancer with everything in it, or much of one. It may be longer then. */
   readonly takesDocument?: true
   readonly answer: Answer
+  /** Whether `?dryRun=true` says what the write of one load balancer would do, and stores nothing. */
+  readonly previews?: true
   readonly handle: (context: NativeContext, call: Call<unknown>) => Promise<unknown>
 }
 

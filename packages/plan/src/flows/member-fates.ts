@@ -1,7 +1,12 @@
 import { DEFAULT_DRAIN_MS, type NodePool } from '@spout/model/node-state'
 import type { Transport } from '@spout/model/protocols'
-import { effectiveMembers } from '@spout/plan/effective-members'
-import type { FlowEnd } from '@spout/sys'
+import { effectiveMembers } from '../health/effective-members.ts'
+
+/** The member's end of a flow. */
+interface FlowEnd {
+  readonly address: string
+  readonly port: number
+}
 
 /** A pool and the health of its members. The difference of two decides what happens to flows. */
 export interface PoolHealth {

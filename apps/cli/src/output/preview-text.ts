@@ -1,0 +1,140 @@
+import { styleText } from 'node:util'
+import type { ConnectionFate, PartDifference, PlanDifference, Preview } from '@spout/model'
+import { printable } from '@spout/runtime/printable'
+import { stringify } from 'yaml'
+import type { Printing } from './print.ts'
+import { renderTable } from './table.ts'
+
+/** Prints what a write would do, in the requested format. */
+export function printPreview(preview: Preview, { format, colour }: Printing): string {
+  if (format === 'json') return `${JSON.stringify(preview, null, 2)}\n`
+  return format === 'yaml' ? stringify(preview) : previewText(preview, colour)
+}
+
+const FATES: Readonly<
+  Record<ConnectionFate['fate'], { readonly word: string; readonly colour: 'red' | 'yellow' | null }>
+> = {
+  end: { word: 'end', colour: 'red' },
+  'may-end': { word: 'may end', colour: 'red' },
+  drain: { word: 'drain', colour: 'yellow' },
+  stay: { word: 'stay', colour: null },
+}
+
+/** What ends first, then what changes. */
+export function previewText({ addresses, dnsNames, plan }: Preview, colour: boolean): string {
+  const bold = (text: string): string => (colour ? styleText('bold', text) : text)
+  const parts: readonly (readonly [string, readonly string[]])[] = [
+    ['Open connections', connectionLines(plan, colour)],
+    ['Addresses', addresses.map((one) => `${one.address}  ${one.change}${restText(one.restSeconds)}`)],
+    [
+      'Names',
+      [
+        ...dnsNames.added.map((name) => `+ ${printable(name)}`),
+        ...dnsNames.removed.map((name) => `- ${printable(name)}`),
+      ],
+    ],
+    ['Changes', plan.parts.flatMap(partLines)],
+    ['Nodes', nodeLines(plan)],
+  ]
+  const shown = parts.filter(([, lines]) => lines.length > 0)
+  return [
+    ...shown.map(([title, lines]) => `${bold(title)}\n${lines.map((line) => `  ${line}\n`).join('')}\n`),
+    'Nothing was changed: this was a dry run.\n',
+  ].join('')
+}
+
+const restText = (seconds: number): string => (seconds === 0 ? '' : `, and rests for ${seconds} s`)
+
+function connectionLines({ connections, parts }: PlanDifference, colour: boolean): readonly string[] {
+  if (connections.length === 0) return ['All go on.']
+  const names = new Map(parts.map(({ id, name }) => [id, name]))
+  return connections.flatMap((one) => {
+    const { word, colour: shade } = FATES[one.fate]
+    const fate = word.padEnd(8)
+    const within = one.afterSeconds === null || one.afterSeconds === 0 ? '' : ` After ${one.afterSeconds} s.`
+    return [
+      `${colour && shade ? styleText(shade, fate) : fate}${placeText(one, names)}${one.message}${within}`,
+      ...memberLines(one.members, one.memberCount).map((line) => `${' '.repeat(8)}${line}`),
+    ]
+  })
+}
+
+function placeText({ listenerId, poolId }: ConnectionFate, names: ReadonlyMap<string, string>): string {
+  const words = [
+    ...(listenerId === null ? [] : [`listener ${printable(names.get(listenerId) || listenerId)}`]),
+    ...(poolId === null ? [] : [`pool ${printable(names.get(poolId) || poolId)}`]),
+  ]
+  return words.length === 0 ? '' : `${words.join(', ')}: `
+}
+
+interface ShownMember {
+  readonly name: string
+  readonly address: string
+  readonly port: number
+}
+
+/** So many members are printed; `-o json` has more. */
+const MOST_LINES = 10
+
+const memberText = ({ name, address, port }: ShownMember): string =>
+  `${address.includes(':') ? `[${address}]` : address}:${port}${name === '' ? '' : ` (${printable(name)})`}`
+
+const memberLines = (members: readonly ShownMember[], count: number): readonly string[] => [
+  ...members.slice(0, MOST_LINES).map(memberText),
+  ...moreThan(count),
+]
+
+const moreThan = (count: number): readonly string[] => (count > MOST_LINES ? [`and ${count - MOST_LINES} more`] : [])
+
+const SIGNS = { added: '+', changed: '~', removed: '-' } as const
+
+function partLines({
+  part,
+  id,
+  name,
+  change,
+  fields,
+  members,
+  memberChanges,
+  slots,
+}: PartDifference): readonly string[] {
+  const what = [
+    ...fields,
+    ...(slots !== null && slots.moved > 0 ? [`${slots.moved} of ${slots.size} hash slots get another member`] : []),
+  ]
+  return [
+    `${SIGNS[change]} ${part} ${printable(name || id)}${what.length === 0 ? '' : `: ${what.join(', ')}`}`,
+    ...members
+      .slice(0, MOST_LINES)
+      .map((member) => `    ${SIGNS[member.change]} ${memberText(member)}${weightText(member.weight)}`),
+    ...moreThan(memberChanges).map((line) => `    ${line}`),
+  ]
+}
+
+const weightText = ({ before, after }: PartDifference['members'][number]['weight']): string =>
+  before === null || after === null || before === after ? '' : `, weight ${before} -> ${after}`
+
+function nodeLines({ nodes, reason }: PlanDifference): readonly string[] {
+  const rows = nodes.map(({ nodeName, change, announces, proxy }) => [
+    printable(nodeName),
+    change,
+    announces.before === announces.after
+      ? yesOrNo(announces.after)
+      : `${yesOrNo(announces.before)} -> ${yesOrNo(announces.after)}`,
+    PROXIES[proxy],
+  ])
+  return [
+    ...(reason === null ? [] : [printable(reason.message)]),
+    ...(rows.length === 0
+      ? []
+      : renderTable(['NODE', 'LOAD BALANCER', 'ANNOUNCES', 'PROXY'], rows, false).trimEnd().split('\n')),
+  ]
+}
+
+const yesOrNo = (answer: boolean): string => (answer ? 'yes' : 'no')
+
+const PROXIES = {
+  unchanged: '-',
+  'run-time': 'changed while it runs',
+  'may-restart': 'may need a new process, which leaves connections to the old one',
+} as const
