@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { canary } from './canary.ts'
 import { clusterObjects } from './cluster-objects.ts'
-import { firstLook } from './first-look.ts'
 import { completion } from './completion.ts'
 import { emptyStates } from './empty-states.ts'
+import { firstLook } from './first-look.ts'
 import { hostileText } from './hostile-text.ts'
 import { interruptions } from './interruptions.ts'
 import { keyboard } from './keyboard.ts'
@@ -14,6 +14,7 @@ import { openIdConnect } from './openid-connect.ts'
 import { operators } from './operators.ts'
 import { ownProject } from './own-project.ts'
 import { pictures } from './pictures.ts'
+import { previewing } from './previewing.ts'
 import { readable } from './readable.ts'
 import { thereAndBack } from './there-and-back.ts'
 import { twoTenants } from './two-tenants.ts'
@@ -38,6 +39,7 @@ describe('keyboard alone', () => keyboard(here))
 describe('one load balancer', () => oneLoadBalancer(here))
 describe('a canary', () => canary(here))
 describe('completion', () => completion(here))
+describe('previews', () => previewing(here))
 describe('two tenants', () => twoTenants(here))
 describe('objects of a Kubernetes cluster', () => clusterObjects(here))
 describe('there and back', () => thereAndBack(here))

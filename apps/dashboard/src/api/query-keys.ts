@@ -11,6 +11,8 @@ export const keys = {
   /** The table of load balancers, whose rows are kept by name. @param projectId null: all that the reader may see */
   rows: (projectId: string | null) => ['rows', projectId],
   loadBalancer: (id: string) => ['loadBalancer', id, 'document'],
+  /** What its deletion would release. */
+  deletion: (id: string) => ['loadBalancer', id, 'deletion'],
   explanation: (id: string) => ['loadBalancer', id, 'explanation'],
   figures: (id: string, span: string) => ['loadBalancer', id, 'figures', span],
   /** Not below `node`: what a node says of itself changes all the time, and figures are read now and then. */

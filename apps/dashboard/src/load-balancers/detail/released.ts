@@ -1,23 +1,18 @@
 import type { LoadBalancer } from '@spout/model'
 import { certificatesOf } from '../certificates-of.ts'
 
-/** What goes with a load balancer that is deleted, and what stays. */
+/** What goes with a load balancer that is deleted, and what stays. The server says which addresses and names go. */
 export interface Released {
-  /** Addresses that come from a pool or subnet: others can get them afterwards. */
-  readonly addresses: readonly string[]
-  readonly names: readonly string[]
   readonly parts: string
   /** Ids of certificates that it uses. They stay. */
   readonly certificateIds: readonly string[]
 }
 
-type Deleted = Pick<LoadBalancer, 'vips' | 'listeners' | 'pools' | 'dnsNames'>
+type Deleted = Pick<LoadBalancer, 'listeners' | 'pools'>
 
-export function releasedWith({ vips, listeners, pools, dnsNames = [] }: Deleted): Released {
+export function releasedWith({ listeners, pools }: Deleted): Released {
   const members = pools.reduce((sum, pool) => sum + pool.members.length, 0)
   return {
-    addresses: vips.map(({ address }) => address),
-    names: dnsNames,
     parts: `${counted(listeners.length, 'listener')}, ${counted(pools.length, 'pool')}, ${counted(members, 'member')}`,
     certificateIds: [...new Set(certificatesOf({ listeners, pools }))],
   }

@@ -1,9 +1,10 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useMemo, useState } from 'react'
 import { stringify } from 'yaml'
 import type { Answer } from '../../api/ask.ts'
 import { readLoadBalancer, replaceLoadBalancer, type ShownLoadBalancer } from '../../api/load-balancers.ts'
+import { previewReplacement } from '../../api/previews.ts'
 import { Problem } from '../../api/problem.ts'
 import { keys } from '../../api/query-keys.ts'
 import { useAnnounce } from '../../parts/announcer.tsx'
@@ -11,6 +12,7 @@ import { Button } from '../../parts/button.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { ProblemBox } from '../../parts/problem-box.tsx'
 import { CompletingText } from '../completion/completing-text.tsx'
+import { PreviewDialog } from '../preview/preview-dialog.tsx'
 import { draftOf } from '../text/draft-of.ts'
 import { type CheckedText, checkedText, lineOfField } from './checked-text.ts'
 import { Conflict } from './conflict.tsx'
@@ -62,13 +64,18 @@ function Editor({ now }: { readonly now: Answer<ShownLoadBalancer> }) {
     enableBeforeUnload: isTouched,
   })
   const saving = useSaving(now.body.id, start)
+  const previewing = usePreviewing(now.body.id)
+  const refusal = saving.error ?? previewing.error
   const { document } = checked
+  /** A long text may not be checked yet as it is. */
+  const documentNow = (): unknown => (checkable === text ? document : checkedText(text).document)
   return (
     <form
       className={styles.editor}
       onSubmit={(event) => {
         event.preventDefault()
-        const { document: typed } = checkable === text ? checked : checkedText(text)
+        previewing.reset()
+        const typed = documentNow()
         if (typed !== undefined) saving.mutate({ document: typed, etag: base.etag })
       }}
     >
@@ -93,8 +100,18 @@ function Editor({ now }: { readonly now: Answer<ShownLoadBalancer> }) {
         onChange={setText}
         error={faultText(checked.fault)}
       />
-      {saving.error !== null && !isOld && <ProblemBox error={atLine(saving.error, text)} />}
+      {refusal !== null && !isOld && <ProblemBox error={atLine(refusal, text)} />}
       <div className={styles.actions}>
+        <Button
+          isDisabled={!isTouched || document === undefined || isOld}
+          isPending={previewing.isPending}
+          onPress={() => {
+            saving.reset()
+            previewing.mutate({ document: documentNow(), etag: base.etag })
+          }}
+        >
+          Preview
+        </Button>
         <Button
           type="submit"
           variant="primary"
@@ -107,6 +124,17 @@ function Editor({ now }: { readonly now: Answer<ShownLoadBalancer> }) {
           Discard
         </Button>
       </div>
+      {previewing.data !== undefined && (
+        <PreviewDialog
+          preview={previewing.data}
+          action="Save"
+          onClose={previewing.reset}
+          onApply={() => {
+            saving.mutate(previewing.variables)
+            previewing.reset()
+          }}
+        />
+      )}
     </form>
   )
 }
@@ -131,12 +159,23 @@ function useSaving(id: string, onSaved: (version: Version) => void) {
       announce('Saved.')
       await client.invalidateQueries({ queryKey: keys.explanation(id) })
     },
-    // Somebody else was faster: what they wrote is read, and the difference shown.
-    onError: (error) => {
-      if (error instanceof Problem && (error.status === 412 || error.status === 409))
-        void client.invalidateQueries({ queryKey: keys.loadBalancer(id) })
-    },
+    onError: (error) => readAfterConflict(client, id, error),
   })
+}
+
+/** Asks what the change would do. A version that is not the newest is read anew, as when saving. */
+function usePreviewing(id: string) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: ({ document, etag }: Change) => previewReplacement(id, document, etag),
+    onError: (error) => readAfterConflict(client, id, error),
+  })
+}
+
+/** Somebody else was faster: what they wrote is read, and the difference shown. */
+function readAfterConflict(client: QueryClient, id: string, error: Error): void {
+  if (error instanceof Problem && (error.status === 412 || error.status === 409))
+    void client.invalidateQueries({ queryKey: keys.loadBalancer(id) })
 }
 
 const faultText = (fault: { readonly line: number | null; readonly reason: string } | null): string | null =>
