@@ -29,8 +29,8 @@ const fateOf = (fate: Fate): ConnectionFate => ({
 const WORST_FIRST = ['end', 'may-end', 'drain', 'stay']
 
 /**
- * What happens to the connections that are open when a change is made, by the rules of `connection-rules.ts` and those of
- * members (`flowChanges`). Connections that nothing is said of stay. Members are taken to be up.
+ * What happens to the connections that are open when a change is made, by the rules of `connection-rules.ts` and those
+ * of members (`flowChanges`). Connections that nothing is said of stay. Members are taken to be up.
  */
 export function connectionFates(before: Planned | null, after: Planned | null): readonly ConnectionFate[] {
   const was = before && entryOf(before)

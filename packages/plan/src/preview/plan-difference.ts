@@ -6,8 +6,8 @@ import { partDifferences } from './part-differences.ts'
 import { proxyDifference } from './proxy-difference.ts'
 
 /**
- * Compares what is planned for a load balancer before and after a change: what each node does, what moves, and which open
- * connections end. Pure.
+ * Compares what is planned for a load balancer before and after a change: what each node does, what moves, and which
+ * open connections end. Pure.
  * @param before null: it is new. @param after null: it is deleted
  * @param nodeName the name of a node of its group
  */
