@@ -15,7 +15,7 @@ const OWN: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** The lines of a text without what is a run's own: ids, times, addresses, which node, widths of columns. */
-export const withoutOwn = (text: string): readonly string[] =>
+const withoutOwn = (text: string): readonly string[] =>
   OWN.reduce((told, [pattern, word]) => told.replaceAll(pattern, word), text)
     .trim()
     .split('\n')

@@ -16,7 +16,9 @@ export function networksPage(here: () => Demo): void {
     await as('./dev spout network create dup')
     await as('./dev spout explain lb shop')
     await as('./dev spout explain lb blog')
-    expect(await asTenant('./dev spout subnet create net six --cidr fd01::/64 --gateway fd01::1')).toMatchObject({ code: 0 })
+    expect(await asTenant('./dev spout subnet create net six --cidr fd01::/64 --gateway fd01::1')).toMatchObject({
+      code: 0,
+    })
     await routed(here(), await networkIn(here(), 'acme'))
 
     await hasFieldsShown(page, './dev spout address-pool create extra', asAdministrator)

@@ -90,10 +90,7 @@ const CREATE = `spout network create web
 spout subnet create web members --cidr 10.0.0.0/24 --gateway 10.0.0.1`
 
 const NoNetworks = () => (
-  <EmptyState
-    title="No networks yet"
-    commands={[{ title: 'Create one', text: CREATE }]}
-  >
+  <EmptyState title="No networks yet" commands={[{ title: 'Create one', text: CREATE }]}>
     A network says where the members of load balancers are, and how their replies reach clients.
   </EmptyState>
 )
