@@ -38,7 +38,6 @@ const OTHERWISE: readonly (readonly [options: RegExp, file: string, text: string
   [/^type application-cookie$/, `${HAPROXY}/sessions.lab.test.ts`, "by: 'application-cookie'"],
   [/^type forward: satisfy (all|any)$/, `${HAPROXY}/authorizers-with-passwords.lab.test.ts`, 'asking({ satisfy })'],
   [/^type ping$/, 'packages/dataplane/src/checks/checks.lab.test.ts', 'ping: {'],
-  [/^securityGroupIds$/, 'e2e/security-groups.e2e.test.ts', 'vip_sg_ids'],
   [/^classId$/, `${HAPROXY}/dedicated-proxy.lab.test.ts`, 'dedicatedProxy'],
 ]
 
