@@ -8,10 +8,10 @@ export function firstRequest({ vips: [vip], listeners }: Asked): string | null {
   const listener = listeners.find(({ protocol }) => protocol === 'http' || protocol === 'https' || protocol === 'tcp')
   if (vip === undefined || listener === undefined) return null
   const { protocol, port } = listener
-  if (protocol === 'tcp') return command(['nc', '-vz', vip.address, String(port)])
+  if (protocol === 'tcp') return command(['nc'], [['-vz', true]], [vip.address, String(port)])
   const host = vip.address.includes(':') ? `[${vip.address}]` : vip.address
   const isUsual = port === (protocol === 'http' ? 80 : 443)
   const url = `${protocol}://${host}${isUsual ? '' : `:${port}`}/`
   // Nobody has a certificate for an address.
-  return command(['curl', ...(protocol === 'https' ? ['--insecure'] : []), url])
+  return command(['curl'], protocol === 'https' ? [['--insecure', true]] : [], [url])
 }
