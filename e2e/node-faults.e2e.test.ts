@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import {
-  agentSettings,
   askOn,
-  bundled,
   byLength,
   Caller,
   instanceOf,
@@ -16,7 +14,6 @@ import {
   startAgent,
   type Tenant,
   TestSystem,
-  THIS_CHECKOUT,
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -142,29 +139,6 @@ describe('F2: an agent that is killed again and again', () => {
       .split('\n')
       .filter((line) => line.includes('"event":"adopted"'))
       .map((line) => JSON.parse(line) as unknown)
-})
-
-describe('a second agent on a node', () => {
-  it('does not start, whatever its instance, and says which agent is there, which goes on', async () => {
-    const [node, directory] = ['node1', path.join(system.lab.directory, 'second')]
-    const { pid } = agentOf(system.lab, node)
-    const others = ['instance=second', `stateDirectory=${directory}`]
-    const set = [...agentSettings(system.lab, node), ...others].flatMap((setting) => ['--set', setting])
-    const program = bundled(path.join(THIS_CHECKOUT, 'apps/agent/src/main.ts'))
-    const streams = [askTimed(shop), askTimed(blog)]
-    const { code, stderr } = await system.lab.run(node, [process.execPath, program, ...set])
-    const holder = `process ${pid}, instance ${instanceOf(system.lab, node)}, state in ${system.lab.directory}/${node}`
-    const reason = `spout-agent: another agent works in this network namespace (${holder}): stop it first`
-    expect([code, stderr]).toEqual([1, expect.stringContaining(reason)])
-    expect(isAlive(agentOf(system.lab, node))).toBe(true)
-    const asked = (await Promise.all(streams.map((stream) => stream.stop()))).flat()
-    expect(failed(asked)).toEqual([])
-    recordFault({
-      fault: 'agent: a second one is started on its node',
-      outcome: 'it does not start, and says which agent is there',
-      figure: `0 of ${asked.length} requests failed`,
-    })
-  })
 })
 
 describe('F3: a proxy that is killed', () => {

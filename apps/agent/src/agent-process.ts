@@ -1,7 +1,6 @@
 import { type Lifecycle, type Logger, Mutex } from '@spout/runtime'
 import { startAgent } from './agent.ts'
 import type { AgentConfig } from './config.ts'
-import { claimNamespace } from './namespace-claim.ts'
 import type { LocalPlans } from './settings.ts'
 
 export interface AgentProcessOptions {
@@ -20,27 +19,20 @@ export class AgentProcess {
   readonly #options: AgentProcessOptions
   readonly #mutex = new Mutex()
   #running: Lifecycle | null = null
-  #release: (() => Promise<void>) | null = null
   #isStopped = false
 
   constructor(options: AgentProcessOptions) {
     this.#options = options
   }
 
-  /** @throws Error if it does not start, as beside another agent */
+  /** @throws Error if it does not start */
   start(): Promise<void> {
-    return this.#mutex.run(async () => {
-      this.#release = await claimNamespace(this.#options.config)
-      await this.#compose()
-    })
+    return this.#mutex.run(() => this.#compose())
   }
 
   stop(): Promise<void> {
     this.#isStopped = true
-    return this.#mutex.run(async () => {
-      await this.#running?.stop()
-      await this.#release?.()
-    })
+    return this.#mutex.run(async () => this.#running?.stop())
   }
 
   async #compose(): Promise<void> {

@@ -14,10 +14,7 @@ const linkUrl = z.url({ protocol: /^https$/, error: 'is not a URL like https://c
 export const agentConfig = z.strictObject({
   /** Where the node's identity and its last good state live. */
   stateDirectory: z.string().min(1).default('/var/lib/spout-agent'),
-  /**
-   * Prefix of all names that this agent makes on the machine. Agents of two network namespaces on one machine need
-   * different ones.
-   */
+  /** Prefix of all names that this agent makes on the machine. Two agents on one machine need different ones. */
   instance: z
     .string()
     .regex(/^[a-z][a-z0-9]{0,5}$/, 'is not a lower-case letter and up to 5 letters or digits')

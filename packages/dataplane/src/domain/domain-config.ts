@@ -3,8 +3,8 @@ import { type NetworkShares, networkShares } from './shares/network-shares.ts'
 /** Settings of a node: its fabric interface and its interfaces to the tenants' segments. */
 export interface DomainConfig {
   /**
-   * Short id of this agent. It is the prefix of all names that the agent makes, so that agents of two network namespaces
-   * on one machine do not collide.
+   * Short id of this agent. It is the prefix of all names that the agent makes, so that two agents on one machine do
+   * not collide.
    */
   readonly instance: string
   /** The interface that faces clients. */

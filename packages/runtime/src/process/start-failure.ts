@@ -1,13 +1,10 @@
-/** Errors that are one sentence for an operator, by name: this package does not import those who throw them. */
-const SENTENCES: ReadonlySet<string> = new Set(['ConfigError', 'NamespaceTaken'])
-
 /**
- * Why a process could not start, for its operator. A wrong setting, an address that cannot be bound, a store that
- * cannot be opened or another agent is one sentence. Any other error is a bug and keeps its stack.
+ * Why a process could not start, for its operator. A wrong setting, an address that cannot be bound or a store that
+ * cannot be opened is one sentence. Any other error is a bug and keeps its stack.
  */
 export function startFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (SENTENCES.has(error.name) || isUnavailable(error)) return error.message
+  if (error.name === 'ConfigError' || isUnavailable(error)) return error.message
   const { syscall, code, address, port } = error as ListenError
   const reason = syscall === 'listen' || syscall === 'bind' ? LISTEN_REASONS[code ?? ''] : undefined
   if (reason === undefined || port === undefined) return error.stack ?? error.message
