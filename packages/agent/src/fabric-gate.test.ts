@@ -156,19 +156,32 @@ describe('FabricGate', () => {
     }
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        /** How many lines had passed when each stream began, and when each verdict came, also one of an earlier stream. */
+        const begun: number[] = []
+        const judged = new Map<number, FabricVerdict>()
         const { gate, passed } = gateWith(async (named) => {
           await turn()
+          judged.set(passed.length, verdicts(named))
           return verdicts(named)
         })
         for (const one of steps) {
-          if (one === 'begin') gate.begin()
-          else if (one === 'turn') await turn()
+          if (one === 'begin') {
+            begun.push(passed.length)
+            gate.begin()
+          } else if (one === 'turn') await turn()
           else gate.take([one])
         }
         for (let count = 0; count < 2 * steps.length; count++) await turn()
-        let newest: FabricVerdict = HERE
-        for (const line of passed) {
-          if (line.type === 'put' && line.entry.kind === 'group') newest = verdicts(line.entry.fabric ?? null)
+        let [newest, hasGroup]: [FabricVerdict, boolean] = [HERE, false]
+        for (const [at, line] of passed.entries()) {
+          if (begun.includes(at)) hasGroup = false
+          newest = judged.get(at) ?? newest
+          if (line.type === 'put' && line.entry.kind === 'group') {
+            newest = verdicts(line.entry.fabric ?? null)
+            hasGroup = true
+          }
+          // A full set without a group names no interface.
+          if (line.type === 'synced' && !hasGroup) newest = HERE
           if (line === shop) expect(newest.state).toBe('here')
         }
       }),

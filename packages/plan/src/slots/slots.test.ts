@@ -44,10 +44,10 @@ const wantedMembers = (most = 40): fc.Arbitrary<SlotMember[]> =>
   )
 
 describe('a pool that refuses a part of its connections', () => {
-  const tableOf = (weights: readonly number[], refusedPercent: number, down: readonly number[] = []) => {
-    const pool = poolOf(weights.map((weight, id) => member(id, weight)))
-    return [...effectiveSlots({ ...pool, refusedPercent }, new Set(down.map((id) => `m${id}`)))]
-  }
+  const weighted = (weights: readonly number[]) => poolOf(weights.map((weight, id) => member(id, weight)))
+  const tableOf = (weights: readonly number[], refusedPercent: number, down: readonly number[] = []) => [
+    ...effectiveSlots({ ...weighted(weights), refusedPercent }, new Set(down.map((id) => `m${id}`))),
+  ]
   const refused = (table: readonly number[]) => table.flatMap((index, slot) => (index === NO_MEMBER ? [slot] : []))
 
   it('refuses that part of the slots of each member', () => {
@@ -62,7 +62,7 @@ describe('a pool that refuses a part of its connections', () => {
           expect(Math.abs(count - ideal)).toBeLessThanOrEqual(1)
           expect(count).toBeGreaterThan(0)
           if (percent < 100) expect(count).toBeLessThan(table.length)
-          const whole = tableOf(weights, 0.001)
+          const whole = [...effectiveSlots(weighted(weights), new Set())]
           for (const index of weights.keys()) {
             const [left, all] = [table, whole].map((one) => one.filter((each) => each === index).length)
             expect(Math.abs(left! - all! * (1 - percent / 100))).toBeLessThanOrEqual(2)
