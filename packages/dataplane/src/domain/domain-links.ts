@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { DomainConfig } from './domain-config.ts'
 import type { DomainLayout, InterfaceAddress } from './domain-layout.ts'
 import { SEGMENT, TUNNEL_PORT, TUNNELS, UPLINK } from './domain-names.ts'
@@ -55,11 +54,7 @@ export async function setDomainSysctls(run: Run, layout: DomainLayout): Promise<
 
 const inRoot = (config: DomainConfig): readonly string[] => (config.rootNamespace ? ['-n', config.rootNamespace] : [])
 
-/** Longer than others keep the kernel from changing interfaces. */
-const UP_WITHIN_MS = 20_000
-const LOOK_EVERY_MS = 20
-
-/** Creates the uplink, sets it up, and adds the root's addresses. Resolves when packets leave by both ends. */
+/** Creates the uplink, sets it up, and adds the root's addresses. */
 export async function makeUplink(run: Run, config: DomainConfig, layout: DomainLayout): Promise<void> {
   const { rootLink, namespace, root } = layout.names
   const mtu = await fabricMtu(run, config)
@@ -75,25 +70,6 @@ export async function makeUplink(run: Run, config: DomainConfig, layout: DomainL
   const exec = config.rootNamespace ? ['ip', 'netns', 'exec', config.rootNamespace, 'sysctl'] : ['sysctl']
   await run(exec[0]!, [...exec.slice(1), '-q', '-w', `net.ipv4.conf.${rootLink}.accept_local=1`])
   await run('ip', ['-n', namespace, '-batch', '-'], `link set dev lo up\nlink set dev ${UPLINK} up`)
-  await untilUp(run, config, rootLink)
-}
-
-/**
- * Waits until packets leave by root's end of a pair, which was set up first and had no carrier then. The kernel lets them
- * out in work of its own, which waits for everybody who changes interfaces: 70 ms beside 30 busy processes. Until then it
- * drops them, and a lost answer of ARP is asked for again after a second. Linux 6.8 and later do that work when somebody
- * asks for the state.
- * @throws Error if it takes too long
- */
-async function untilUp(run: Run, config: DomainConfig, link: string): Promise<void> {
-  const giveUpMs = performance.now() + UP_WITHIN_MS
-  for (;;) {
-    const text = await run('ip', [...inRoot(config), '-j', 'link', 'show', 'dev', link])
-    const [shown] = JSON.parse(text) as readonly { readonly operstate: string }[]
-    if (shown?.operstate === 'UP') return
-    if (performance.now() >= giveUpMs) throw new Error(`${link} is ${shown?.operstate}, not up`)
-    await pause(LOOK_EVERY_MS)
-  }
 }
 
 /** Creates the segment's interface in the domain, up and without addresses. */
@@ -110,7 +86,7 @@ export async function makeSegment(run: Run, config: DomainConfig, layout: Domain
 
 /**
  * Creates a veth pair between domain and root, without addresses. Root is the router to everything that the node
- * reaches. Resolves when packets leave by both ends.
+ * reaches.
  */
 async function makeHostSegment(run: Run, config: DomainConfig, hostLink: string, namespace: string): Promise<void> {
   await removeLink(run, config.rootNamespace ?? null, hostLink)
@@ -121,7 +97,6 @@ async function makeHostSegment(run: Run, config: DomainConfig, hostLink: string,
   ]
   await run('ip', [...inRoot(config), '-batch', '-'], lines.join('\n'))
   await run('ip', ['-n', namespace, 'link', 'set', 'dev', SEGMENT, 'up'])
-  await untilUp(run, config, hostLink)
 }
 
 /**
