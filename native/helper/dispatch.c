@@ -68,7 +68,6 @@ static const struct {
 	{"conntrack-delete", op_conntrack_delete},
 	{"conntrack-count", op_conntrack_count},
 	{"time-slice", op_time_slice},
-	{"await-exit", op_await_exit},
 	{"clock-state", op_clock_state},
 	{"give-up", op_give_up},
 	{"hello", op_hello},

@@ -2,7 +2,7 @@ import type { AgentLink, StateLine } from '@spout/client/agent-link'
 import type { Announcer, CarriedRequest, EntryFollower, ProbeLimits, ProberOptions } from '@spout/dataplane'
 import type { LeaderTerm } from '@spout/model/leader-term'
 import { FABRIC_OF_GROUP } from '@spout/model/node-state'
-import { type Clock, type Component, sharedWakeUps } from '@spout/runtime'
+import type { Clock, Component } from '@spout/runtime'
 import { VERSION } from '@spout/runtime/version'
 import { type AccessLogCounts, AccessLogs, type AccessLogsOptions } from './access-logs.ts'
 import { CertificateFiles } from './certificate-files.ts'
@@ -92,7 +92,7 @@ export class NodeAgent implements Component {
       features: () => this.#features(),
       local: (options.local?.entries ?? []).filter((entry) => entry.kind === 'load-balancer'),
       send: options.link && ((report, signal) => linkOf(options).report(report, signal)),
-      clock: sharedWakeUps(options.clock),
+      clock: options.clock,
       log,
     })
     this.#certificates = new CertificateFiles({
@@ -108,7 +108,7 @@ export class NodeAgent implements Component {
       clock: options.clock,
     })
     this.#local = new LocalEntries(options.local ?? null, (message) => log.error({ event: 'router-id-taken' }, message))
-    this.#repeats = new Repeats(sharedWakeUps(options.clock))
+    this.#repeats = new Repeats(options.clock)
     this.#readings = new NodeReadings(options, {
       reporter: this.#reporter,
       requests: this.#requests,

@@ -319,12 +319,9 @@ export class NodeReconciler {
     const parts = this.#toObserve()
     const beforeMs = cpuMs()
     this.#observeDue = null
-    const [withdrawn, found] = await Promise.all([
-      isWhole ? lostKeys([this.#announcements], log) : [],
-      lostKeys(parts, log, pressing.signal),
-    ])
+    const withdrawn = isWhole ? await lostKeys([this.#announcements], log) : []
     const lost = new Set<string>()
-    for (const key of found) {
+    for (const key of await lostKeys(parts, log, pressing.signal)) {
       lost.add(key)
       // If a domain is lost, the entries in it are lost too.
       const held = this.#wanted.get(key)

@@ -7,7 +7,6 @@
  */
 
 export * from './clock/clock.ts'
-export * from './clock/shared-wake-ups.ts'
 export * from './concurrency/in-pieces.ts'
 export * from './concurrency/listeners.ts'
 export * from './concurrency/mutex.ts'

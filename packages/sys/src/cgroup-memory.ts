@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { readFileOrNull } from './atomic-file.ts'
 import type { CgroupLayout } from './cgroup.ts'
-import { readKernelFile } from './kernel-file.ts'
 
 /** The memory of a group's processes, and its limit. */
 export interface MemoryUse {
@@ -40,8 +40,10 @@ export async function memoryUse({ version, roots }: CgroupLayout, name: string):
   if (roots.memory === undefined) return null
   const directory = join(roots.memory, name)
   const { used, limit, unusedFiles, oomKills } = FILES[version]
-  const [usedText, limitText, statText, killsText] = [used, limit, unusedFiles[0], oomKills[0]].map(
-    (file) => readKernelFile(join(directory, file)) ?? '',
+  const read = async (file: string): Promise<string> =>
+    (await readFileOrNull(join(directory, file)))?.toString('utf8') ?? ''
+  const [usedText, limitText, statText, killsText] = await Promise.all(
+    [used, limit, unusedFiles[0], oomKills[0]].map(read),
   )
   const limitBytes = Number(limitText?.trim() || Number.NaN)
   // Unlimited is `max` in version 2, and more than any machine has in version 1.

@@ -1,7 +1,6 @@
 import { access, mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isErrno } from './errno.ts'
-import { readKernelFile } from './kernel-file.ts'
 
 /** Limits of a group's processes; absent: unlimited. */
 export interface CgroupLimits {
@@ -102,7 +101,7 @@ export interface CpuThrottling {
 
 /** The throttling of the group of this name; null if the group does not exist or has no limit. */
 export async function cpuThrottling({ roots }: CgroupLayout, name: string): Promise<CpuThrottling | null> {
-  const text = roots.cpu === undefined ? null : readKernelFile(join(roots.cpu, name, 'cpu.stat'))
+  const text = roots.cpu === undefined ? null : await readOrNull(join(roots.cpu, name, 'cpu.stat'))
   return text === null ? null : readThrottling(text)
 }
 

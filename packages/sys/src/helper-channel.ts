@@ -55,7 +55,6 @@ export class HelperChannel {
   #lostReason: string | null = null
   #lastId = 0
   #blocked = false
-  #gathering = false
 
   readonly #onEvent: (event: Reply) => void
 
@@ -167,19 +166,7 @@ export class HelperChannel {
     exchange.id = id
     this.#pending.set(id, { exchange, lane, line: next.value })
     lane.inFlight++
-    this.#gather()
     this.#blocked = !this.#child.stdin.write(next.value.text(id))
-  }
-
-  /** What is sent in one turn goes out together, so that the helper wakes up once for it, and this process for its replies. */
-  #gather(): void {
-    if (this.#gathering) return
-    this.#gathering = true
-    this.#child.stdin.cork()
-    process.nextTick(() => {
-      this.#gathering = false
-      this.#child.stdin.uncork()
-    })
   }
 
   #receive(text: string): void {

@@ -220,7 +220,6 @@ describe('any lines', () => {
     },
     { op: 'conntrack-count', ...at },
     { op: 'time-slice', ...at, pid: process.pid, us: 3_000 },
-    { op: 'await-exit', ...at, pid: 2 ** 31 - 1 },
     { op: 'clock-state', ...at },
     { op: 'traffic', ...at, dev: 'lo' },
     { op: 'hello', ...at },

@@ -2,7 +2,6 @@ import { base64, bytes } from './helper-bytes.ts'
 import type { Reply } from './helper-channel.ts'
 import { HelperProcess, type NativeHelperOptions } from './helper-process.ts'
 import type { ConntrackCount, ConntrackDelete } from './helper-protocol/conntrack.ts'
-import { HelperError } from './helper-protocol/errors.ts'
 import type { InNetns } from './helper-protocol/in-netns.ts'
 import type {
   AddrChanges,
@@ -218,15 +217,6 @@ export class NativeHelper {
   /** Sets the time slice of a process with one thread. Kernels before 6.12 accept it but ignore it. */
   async timeSlice(request: TimeSlice): Promise<void> {
     await this.#call('time-slice', request)
-  }
-
-  /** Resolves when the process has ended, with all of its threads; at once if there is none. It need not be a child. */
-  async awaitExit(request: { readonly pid: number }): Promise<void> {
-    try {
-      await this.#call('await-exit', request)
-    } catch (error) {
-      if (!(error instanceof HelperError) || error.errno !== 'ESRCH') throw error
-    }
   }
 
   /** The state of the kernel's clock, which all namespaces share. */

@@ -70,7 +70,7 @@ test('a process is looked at until a look finds it gone, and again once it was s
   let looks = 0
   const { clock, did, supervisor } = supervised({
     check: {
-      everyMs: () => 1_000,
+      everyMs: 1_000,
       isHealthy: async () => {
         looks++
         if (looks === 2) throw new Error('who knows')
@@ -87,35 +87,6 @@ test('a process is looked at until a look finds it gone, and again once it was s
   expect({ looks, did }).toEqual({ looks: 4, did: ['start at 4000'] })
   await clock.advance(1_000)
   expect(looks).toBe(5)
-})
-
-test('a look that is asked for comes at once and begins the pause again, which may be another one by now', async () => {
-  let everyMs = 2_000
-  const at: number[] = []
-  const { clock, supervisor } = supervised({
-    check: {
-      everyMs: () => everyMs,
-      isHealthy: async () => {
-        at.push(clock.monotonicMs())
-        return true
-      },
-    },
-  })
-  supervisor.checkNow()
-  supervisor.checkLater()
-  supervisor.watch()
-  await clock.advance(1_500)
-  supervisor.checkNow()
-  await clock.advance(0)
-  everyMs = 100
-  supervisor.checkLater()
-  await clock.advance(250)
-  expect(at).toEqual([1_500, 1_600, 1_700])
-  supervisor.close()
-  supervisor.checkNow()
-  supervisor.checkLater()
-  expect(clock.timers).toBe(0)
-  expect(at).toHaveLength(3)
 })
 
 test('a restart waits for what the owner does, and is not done when that started the process', async () => {

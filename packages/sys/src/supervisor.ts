@@ -1,6 +1,5 @@
 import type { Clock, Timer } from '@spout/runtime/clock'
 import type { Mutex } from '@spout/runtime/mutex'
-import { sharedWakeUps } from '@spout/runtime/shared-wake-ups'
 import type { Log } from './log.ts'
 import { restartPauseMs } from './restart-pause.ts'
 
@@ -15,11 +14,8 @@ export interface SupervisorOptions {
   readonly end?: () => Promise<void>
   /** Starts the process. */
   readonly start: () => Promise<void>
-  /**
-   * Periodic health check, for a process whose end causes no event. It runs outside of `mutex`. The pause is asked for
-   * before each.
-   */
-  readonly check?: { readonly everyMs: () => number; readonly isHealthy: () => Promise<boolean> }
+  /** Periodic health check, for a process whose end causes no event. It runs outside of `mutex`. */
+  readonly check?: { readonly everyMs: number; readonly isHealthy: () => Promise<boolean> }
 }
 
 type State = 'idle' | 'watching' | 'restarting' | 'closed'
@@ -54,17 +50,6 @@ export class Supervisor {
     if (this.#state === 'idle') this.started()
   }
 
-  /** Checks the process now, if it is watched. */
-  checkNow(): void {
-    const { check } = this.#given
-    if (this.#state === 'watching' && check !== undefined) void this.#check(this.#enter('watching'), check.isHealthy)
-  }
-
-  /** Begins the pause before the next check again, if the process is watched: it is another one now. */
-  checkLater(): void {
-    if (this.#state === 'watching') this.#checkLater(this.#enter('watching'))
-  }
-
   /**
    * The process died, or does not work. Ignored unless it is watched.
    * @param why fields for the log
@@ -92,8 +77,7 @@ export class Supervisor {
 
   #checkLater(turn: number): void {
     const { clock, check } = this.#given
-    if (check === undefined) return
-    this.#timer = sharedWakeUps(clock).setTimer(() => void this.#check(turn, check.isHealthy), check.everyMs())
+    if (check !== undefined) this.#timer = clock.setTimer(() => void this.#check(turn, check.isHealthy), check.everyMs)
   }
 
   async #check(turn: number, isHealthy: () => Promise<boolean>): Promise<void> {

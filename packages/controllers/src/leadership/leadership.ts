@@ -1,4 +1,4 @@
-import { type Clock, type Component, type Logger, pause, sharedWakeUps, type Timer } from '@spout/runtime'
+import { type Clock, type Component, type Logger, pause, type Timer } from '@spout/runtime'
 import type { Lease, LeasedStore } from '@spout/store'
 
 export interface LeadershipOptions {
@@ -116,7 +116,7 @@ export class Leadership implements Component {
 
   #askLater(): void {
     if (this.#stopped) return
-    this.#timer = sharedWakeUps(this.#options.clock).setTimer(() => {
+    this.#timer = this.#options.clock.setTimer(() => {
       this.#asking = this.#ask().then(() => {
         void this.#followOrGiveUp()
         this.#askLater()

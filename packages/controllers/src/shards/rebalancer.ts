@@ -1,7 +1,7 @@
 import type { NodeGroupAdmission } from '@spout/admission/contract'
 import { hasShards, type NodeGroup } from '@spout/model'
 import { balancedNodes, moveUnderWay, planRebalance } from '@spout/plan'
-import { type Component, type Logger, sharedWakeUps, type Timer } from '@spout/runtime'
+import type { Component, Logger, Timer } from '@spout/runtime'
 import { type ShardMovesOptions, stepsOf } from './shard-moves.ts'
 
 export interface RebalancerOptions extends ShardMovesOptions {
@@ -31,7 +31,7 @@ export class Rebalancer implements Component {
   }
 
   start(): void {
-    this.#timer = sharedWakeUps(this.#options.clock).setTimer(() => {
+    this.#timer = this.#options.clock.setTimer(() => {
       this.#looking = this.look().finally(() => {
         if (this.#timer !== null) this.start()
       })

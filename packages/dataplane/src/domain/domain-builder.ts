@@ -95,19 +95,12 @@ export class DomainBuilder {
 
   /** Whether its namespace, interfaces and shares are there. */
   async isWhole(layout: DomainLayout): Promise<boolean> {
-    // Asked together, the helper answers them together, which wakes both up once.
-    const [uplink, segment] = await Promise.all([
-      this.#uplinkAddresses(layout),
-      this.#addresses(layout.names.netns, SEGMENT),
-    ])
+    const uplink = await this.#uplinkAddresses(layout)
+    const segment = await this.#addresses(layout.names.netns, SEGMENT)
     if (uplink === null || segment === null || missing(layout.segmentAddresses, segment).length > 0) return false
-    const rest = await Promise.all([
-      this.#isHostEndWhole(layout),
-      this.#hosts.isWhole(layout),
-      layout.vni === null || this.#hasTunnels(layout),
-      this.#hasShares(layout),
-    ])
-    return !rest.includes(false)
+    if (!(await this.#isHostEndWhole(layout)) || !(await this.#hosts.isWhole(layout))) return false
+    if (layout.vni !== null && !(await this.#hasTunnels(layout))) return false
+    return this.#hasShares(layout)
   }
 
   /**
@@ -126,12 +119,9 @@ export class DomainBuilder {
 
   /** Null unless both ends exist. */
   async #uplinkAddresses({ names }: DomainLayout): Promise<readonly InterfaceAddress[] | null> {
-    const [root, domain] = await Promise.all([
-      this.#addresses(rootNetns(this.#config), names.rootLink),
-      this.#addresses(names.netns, UPLINK),
-    ])
+    const root = await this.#addresses(rootNetns(this.#config), names.rootLink)
     const isWhole = [names.root.ipv4, names.root.ipv6].every((own) => root?.some(({ address }) => address === own))
-    return isWhole ? domain : null
+    return isWhole ? this.#addresses(names.netns, UPLINK) : null
   }
 
   /** Null if the interface or its namespace does not exist. */

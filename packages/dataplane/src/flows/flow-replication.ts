@@ -8,7 +8,6 @@ import {
   makeRunDirectory,
   type ProcessIdentity,
   readFileOrNull,
-  readKernelFile,
   Supervisor,
   writeFileAtomically,
 } from '@spout/sys'
@@ -71,7 +70,7 @@ export class FlowReplication {
       mutex: this.#mutex,
       end: () => this.#end(),
       start: () => this.#start(),
-      check: { everyMs: () => LOOK_EVERY_MS, isHealthy: () => this.#isHealthy() },
+      check: { everyMs: LOOK_EVERY_MS, isHealthy: () => this.#isHealthy() },
     })
   }
 
@@ -121,8 +120,8 @@ export class FlowReplication {
   /** The current state; null while nothing is replicated. */
   async state(): Promise<FlowsState | null> {
     if (this.#running === null) return null
-    const text = readKernelFile(`${this.#options.directory}/state.json`)
-    return text === null ? null : parseFlowsState(text)
+    const text = await readFileOrNull(`${this.#options.directory}/state.json`)
+    return text === null ? null : parseFlowsState(text.toString('utf8'))
   }
 
   /** The state for the node's reports; null if flows are not replicated. */

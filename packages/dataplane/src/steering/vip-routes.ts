@@ -161,12 +161,9 @@ export class VipRoutes {
   async #marks(): Promise<string> {
     const numbers = new Set(this.#domains)
     for (const { domain } of this.#placed.values()) numbers.add(domain)
-    const ofDomain = async (number: number): Promise<string> =>
-      `${number} ${await this.#helper.rtnlMark({ netns: this.#names(number).netns })}`
-    const marks = await Promise.all([
-      this.#helper.rtnlMark({ netns: rootNetns(this.#config) }),
-      ...[...numbers].sort((a, b) => a - b).map(ofDomain),
-    ])
+    const marks = [await this.#helper.rtnlMark({ netns: rootNetns(this.#config) })]
+    for (const number of [...numbers].sort((a, b) => a - b))
+      marks.push(`${number} ${await this.#helper.rtnlMark({ netns: this.#names(number).netns })}`)
     return marks.join()
   }
 

@@ -171,9 +171,7 @@ export class AgentLink implements Component {
     app.post('/agent/v1/renew', (request) => this.#renew(request))
     app.post('/agent/v1/report', { bodyLimit: REPORT_LIMIT_BYTES }, async (request) => {
       const nodeId = this.#nodeOf(request)
-      const answer = this.#options.reports.report(nodeId, parseAs(nodeReport, request.body))
-      this.#streams.get(nodeId)?.reported()
-      return answer
+      return this.#options.reports.report(nodeId, parseAs(nodeReport, request.body))
     })
     app.get<{ Params: { readonly id: string } }>(
       '/agent/v1/load-balancers/:id/certificates',

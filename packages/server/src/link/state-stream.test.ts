@@ -104,26 +104,6 @@ describe('StateStream', () => {
     await running
   })
 
-  test('a heartbeat with each report of the node, but not with each of many, and none of its own meanwhile', async () => {
-    const { clock, reader, stream, running } = start(new Table())
-    const heartbeats = () => reader.words.filter((word) => word === 'heartbeat').length
-    await clock.advance(600)
-    for (let second = 0; second < 5; second++) {
-      for (let report = 0; report < 3; report++) stream.reported()
-      await clock.advance(0)
-      expect(heartbeats()).toBe(2 + second)
-      await clock.advance(1100)
-    }
-    expect(heartbeats()).toBe(6)
-    // The node falls silent.
-    await clock.advance(1150)
-    expect(heartbeats()).toBe(8)
-    stream.end()
-    await running
-    stream.reported()
-    expect(clock.timers).toBe(0)
-  })
-
   test('what changes while a reader is slow is sent once, in its newest version', async () => {
     const table = new Table()
     table.put(entry(1))

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { HashedEntry, NodeStates } from '@spout/admission/contract'
 import { editsBetween, isLargeEntry } from '@spout/model'
-import type { Clock, Timer } from '@spout/runtime'
+import type { Clock } from '@spout/runtime'
 
 export interface StateStreamOptions {
   readonly states: NodeStates
@@ -12,20 +12,14 @@ export interface StateStreamOptions {
   readonly takesEdits: boolean
 }
 
-/** Without reports of the node, which have one sent each. */
 const HEARTBEAT_MS = 1000
-/** A report that is a little late still comes before the next heartbeat. */
-const REPORT_LATE_MS = 250
-/** At most one within this time, however often the node reports. */
-const SHORTEST_MS = 500
 /** How much is written together. The rest waits until the reader has taken it. */
 const CHARACTERS_TOGETHER = 65_536
 
 const lineText = (line: object): string => `${JSON.stringify(line)}\n`
 
 /**
- * Streams one node's state as NDJSON: first everything, then changes, and a heartbeat each second. It comes with the
- * answer to the node's report if there is one, so that both sides wake up once for both.
+ * Streams one node's state as NDJSON: first everything, then changes, and a heartbeat each second.
  *
  * For a slow reader only keys are queued, each once, and the newest version is sent. So a stream costs the same however
  * much changes meanwhile. Of a large entry that the reader has only edits are sent, if it understands them.
@@ -40,8 +34,6 @@ export class StateStream {
   /** Large entries as last sent. */
   readonly #sent = new Map<string, HashedEntry>()
   #heartbeat = false
-  #beatMs = Number.NEGATIVE_INFINITY
-  #timer: Timer | null = null
   #ended = false
   #wake: (() => void) | null = null
 
@@ -61,14 +53,19 @@ export class StateStream {
       for (const key of keys) this.#pending.add(key)
       this.#wake?.()
     })
-    this.#beat(HEARTBEAT_MS)
+    let timer = this.#clock.setTimer(() => {}, 0)
+    const beat = () => {
+      this.#heartbeat = true
+      this.#wake?.()
+      timer = this.#clock.setTimer(beat, HEARTBEAT_MS)
+    }
+    beat()
     try {
       await this.#writeAll()
       await this.#writeChanges()
     } finally {
       unsubscribe()
-      this.#timer?.clear()
-      this.#timer = null
+      timer.clear()
       this.#out.end()
     }
   }
@@ -76,21 +73,6 @@ export class StateStream {
   end(): void {
     this.#ended = true
     this.#wake?.()
-  }
-
-  /** Call when the node has reported. */
-  reported(): void {
-    if (this.#timer !== null && this.#clock.monotonicMs() - this.#beatMs >= SHORTEST_MS)
-      this.#beat(HEARTBEAT_MS + REPORT_LATE_MS)
-  }
-
-  /** Sends a heartbeat, and the next one after this time unless a report comes first. */
-  #beat(nextMs: number): void {
-    this.#heartbeat = true
-    this.#beatMs = this.#clock.monotonicMs()
-    this.#wake?.()
-    this.#timer?.clear()
-    this.#timer = this.#clock.setTimer(() => this.#beat(HEARTBEAT_MS), nextMs)
   }
 
   async #writeAll(): Promise<void> {

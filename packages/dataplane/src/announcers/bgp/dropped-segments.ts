@@ -1,11 +1,11 @@
-import { readKernelFile } from '@spout/sys'
+import { readFile } from 'node:fs/promises'
 import type { DroppedSegments } from './bgp-session.ts'
 
 export const NONE_DROPPED: DroppedSegments = { wrong: 0, unexpected: 0 }
 
 /** The kernel's counters in the namespace of a process, since the namespace was created. */
 export async function readDroppedSegments(pid: number): Promise<DroppedSegments> {
-  return parseNetstat(readKernelFile(`/proc/${pid}/net/netstat`) ?? '')
+  return parseNetstat(await readFile(`/proc/${pid}/net/netstat`, 'utf8').catch(() => ''))
 }
 
 /** @param text of `/proc/net/netstat`: pairs of lines, names above numbers */

@@ -1,4 +1,4 @@
-import { type Clock, Listeners, sharedWakeUps, type Timer } from '@spout/runtime'
+import { type Clock, Listeners, type Timer } from '@spout/runtime'
 import type { BgpSession } from './bgp-session.ts'
 
 const LOOK_EVERY_MS = 1_000
@@ -13,7 +13,7 @@ export class SessionWatch {
   #running = false
 
   constructor(clock: Clock, look: () => Promise<readonly BgpSession[]>) {
-    this.#clock = sharedWakeUps(clock)
+    this.#clock = clock
     this.#look = look
   }
 

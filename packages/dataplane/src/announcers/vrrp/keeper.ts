@@ -1,30 +1,22 @@
 import { stat, truncate } from 'node:fs/promises'
 import { type Clock, Mutex } from '@spout/runtime'
-import {
-  ExitWatch,
-  identifyProcess,
-  isRunning,
-  type Log,
-  type NativeHelper,
-  type ProcessIdentity,
-  Supervisor,
-} from '@spout/sys'
+import { identifyProcess, isRunning, type Log, type ProcessIdentity, Supervisor } from '@spout/sys'
 import type { Daemons } from './daemons.ts'
 
-/** How often a process is looked at whose end nobody tells. */
-const LOOK_EVERY_MS = 150
-/** How often both are looked at while their ends are told. */
-const TOLD_LOOK_MS = 1_000
+/**
+ * A peer takes over sooner than this, so checking more often would not shorten an outage. Each check wakes the agent up,
+ * and wake-ups are most of what an idle agent costs.
+ */
+const LOOK_EVERY_MS = 200
 /** The mover is replaced at a reload and restarts itself. Its last state counts for this long. */
 const MOVER_SILENT_LOOKS = 2
 /** After this time the mover is considered dead. */
-const MOVER_GONE_LOOKS = 20
+const MOVER_GONE_LOOKS = 15
 const LOG_LIMIT_BYTES = 4 << 20
-const TRIM_EVERY_MS = 60_000
+const LOOKS_PER_TRIM = 300
 
 export interface KeeperOptions {
   readonly daemons: Daemons
-  readonly helper: Pick<NativeHelper, 'awaitExit'>
   readonly log: Log
   readonly clock: Clock
   /** keepalived appends to its log, which is emptied when it grows too large. */
@@ -40,9 +32,8 @@ export class Keeper {
   readonly #given: KeeperOptions
   readonly #mutex = new Mutex()
   readonly #supervisor: Supervisor
-  readonly #exits: ExitWatch
   #running: ProcessIdentity | null = null
-  #trimmedMs = 0
+  #looks = 0
   #looksWithoutMover = 0
   #starts = 0
 
@@ -55,12 +46,7 @@ export class Keeper {
       mutex: this.#mutex,
       end: () => this.#end(),
       start: () => this.#start(),
-      check: { everyMs: () => this.#pauseMs(), isHealthy: () => this.#isHealthy() },
-    })
-    this.#exits = new ExitWatch(options.helper, {
-      // A mover that ends is often replaced. So its end only has the looks begin that give it time.
-      onExit: (pid) => (pid === this.#running?.pid ? this.#supervisor.checkNow() : this.#supervisor.checkLater()),
-      onUnknown: () => this.#supervisor.checkLater(),
+      check: { everyMs: LOOK_EVERY_MS, isHealthy: () => this.#isHealthy() },
     })
   }
 
@@ -118,22 +104,14 @@ export class Keeper {
   }
 
   async #isHealthy(): Promise<boolean> {
-    await this.#trimLog()
+    if (++this.#looks % LOOKS_PER_TRIM === 0) await this.#trimLog()
     if (this.#running === null || !(await isRunning(this.#running))) return false
     const pid = this.#given.moverPid()
     const hasMover = pid !== undefined && (await identifyProcess(pid)) !== null
-    this.#exits.follow(hasMover ? [this.#running.pid, pid] : [this.#running.pid])
     const had = this.hasMover
     this.#looksWithoutMover = hasMover ? 0 : this.#looksWithoutMover + 1
     if (had !== this.hasMover) this.#given.onChange()
     return this.#looksWithoutMover < MOVER_GONE_LOOKS
-  }
-
-  #pauseMs(): number {
-    const [keepalived, mover] = [this.#running?.pid, this.#given.moverPid()]
-    return this.#looksWithoutMover === 0 && this.#exits.tells(keepalived) && this.#exits.tells(mover)
-      ? TOLD_LOOK_MS
-      : LOOK_EVERY_MS
   }
 
   async #start(): Promise<void> {
@@ -152,9 +130,6 @@ export class Keeper {
 
   /** keepalived appends, so it continues at the new end of a truncated file. */
   async #trimLog(): Promise<void> {
-    const nowMs = this.#given.clock.monotonicMs()
-    if (nowMs - this.#trimmedMs < TRIM_EVERY_MS) return
-    this.#trimmedMs = nowMs
     const { size } = await stat(this.#given.logFile).catch(() => ({ size: 0 }))
     if (size > LOG_LIMIT_BYTES) await truncate(this.#given.logFile).catch(() => undefined)
   }

@@ -100,8 +100,8 @@ export class ShardAddresses {
     const marks = await marksOf(config, helper, rows)
     const isWhole = marks === this.#whole?.marks && sameRows(rows, this.#whole.rows)
     const bound = isWhole ? null : await boundRows(config, helper, rows)
+    await feed.read()
     if (bound !== null) {
-      feed.read()
       this.#whole = bound.size === rows.length ? { marks, rows } : null
       // A shard that moved away meanwhile took its addresses with it.
       const lost = rows.filter((row) => !bound.has(row) && isMaster(row.shard)).map(rowKey)

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { Listeners } from '@spout/runtime'
-import { type Log, readKernelFile } from '@spout/sys'
+import { type Log, readFileOrNull } from '@spout/sys'
 import { type MoverState, parseMoverState } from './mover-state.ts'
 
 /** Follows the mover's state. Reads the file whenever it is replaced. */
@@ -10,6 +10,8 @@ export class StateFeed {
   readonly #log: Log
   readonly #listeners = new Listeners<MoverState | null>()
   #watcher: FSWatcher | null = null
+  #reading: Promise<void> | null = null
+  #again = false
   #text = ''
   #state: MoverState | null = null
 
@@ -27,22 +29,22 @@ export class StateFeed {
     if (this.#watcher === null) {
       const name = basename(this.#path)
       this.#watcher = watch(dirname(this.#path), { persistent: false }, (_, changed) => {
-        if (changed === null || changed === name) this.read()
+        if (changed === null || changed === name) void this.read()
       })
       this.#watcher.on('error', (error) =>
         this.#log.warn({ error: String(error) }, 'the state of the mover cannot be watched'),
       )
     }
-    this.read()
+    await this.read()
   }
 
-  /** Reads the file now. */
-  read(): void {
-    const text = readKernelFile(this.#path) ?? ''
-    if (text === this.#text) return
-    this.#text = text
-    this.#state = parseMoverState(text)
-    this.#listeners.tell(this.#state)
+  /** Reads the file now. If it changes meanwhile, it is read again. */
+  read(): Promise<void> {
+    this.#again = true
+    this.#reading ??= this.#readWhileChanging().finally(() => {
+      this.#reading = null
+    })
+    return this.#reading
   }
 
   onChange(listener: (state: MoverState | null) => void): () => void {
@@ -82,5 +84,16 @@ export class StateFeed {
     this.#watcher?.close()
     this.#watcher = null
     this.#listeners.clear()
+  }
+
+  async #readWhileChanging(): Promise<void> {
+    while (this.#again) {
+      this.#again = false
+      const text = (await readFileOrNull(this.#path).catch(() => null))?.toString('utf8') ?? ''
+      if (text === this.#text) continue
+      this.#text = text
+      this.#state = parseMoverState(text)
+      this.#listeners.tell(this.#state)
+    }
   }
 }

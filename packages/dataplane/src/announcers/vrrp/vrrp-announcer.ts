@@ -88,7 +88,6 @@ export class VrrpAnnouncer implements Announcer {
     this.#daemons = new Daemons(files, paths, rootNetns(config), this.#feed)
     this.#keeper = new Keeper({
       daemons: this.#daemons,
-      helper: options.helper,
       log,
       clock: this.#clock,
       logFile: files.keepalivedLog,

@@ -33,13 +33,10 @@ export class NetworkShareUse {
 
   /** @param netns path of the domain's namespace @throws HelperError if the namespace or its interfaces do not exist */
   async read(netns: string): Promise<readonly ShareUse[]> {
-    // Asked together, the helper answers them together, which wakes both up once.
-    const [arrived, begun, { flows, most }, rates] = await Promise.all([
-      this.#refused({ netns, family: 'netdev', table: SHARES_TABLE }),
-      this.#refused({ netns, family: 'inet', table: GUARD_TABLE }),
-      this.#helper.conntrackCount({ netns }),
-      this.#rates(netns),
-    ])
+    const arrived = await this.#refused({ netns, family: 'netdev', table: SHARES_TABLE })
+    const begun = await this.#refused({ netns, family: 'inet', table: GUARD_TABLE })
+    const { flows, most } = await this.#helper.conntrackCount({ netns })
+    const rates = await this.#rates(netns)
     const { packetsPerSecond, bytesPerSecond, newFlowsPerSecond } = this.#shares
     return [
       { share: 'packets', limit: packetsPerSecond, used: rates.packets, refused: arrived.packets },
@@ -67,10 +64,8 @@ export class NetworkShareUse {
 
   /** Per second, of the busier side; null at the first read. */
   async #rates(netns: string): Promise<{ readonly packets: number | null; readonly bytes: number | null }> {
-    const [uplink, segment] = await Promise.all([
-      this.#helper.traffic({ netns, dev: UPLINK }),
-      this.#helper.traffic({ netns, dev: SEGMENT }),
-    ])
+    const uplink = await this.#helper.traffic({ netns, dev: UPLINK })
+    const segment = await this.#helper.traffic({ netns, dev: SEGMENT })
     const before = this.#passed.get(netns)
     const now: Passed = {
       atMs: this.#now(),

@@ -1,11 +1,11 @@
-import { readKernelFile } from '@spout/sys'
+import { readFile } from 'node:fs/promises'
 
 /**
  * Counts connections that the kernel dropped in the namespace of a process because an accept queue was full, since the
  * namespace was created; 0 if the process is gone.
  */
 export async function listenOverflows(pid: number): Promise<number> {
-  return readOverflows(readKernelFile(`/proc/${pid}/net/netstat`) ?? '')
+  return readOverflows(await readFile(`/proc/${pid}/net/netstat`, 'utf8').catch(() => ''))
 }
 
 /** @param text `/proc/net/netstat`: two lines `TcpExt:`, of names and of their values */
