@@ -5,6 +5,7 @@
  * that disagree are a way around an allow list. It never does I/O and knows no domain words.
  */
 export * from './cidr.ts'
+export * from './endpoint.ts'
 export * from './ip.ts'
 export * from './ip-range.ts'
 export * from './mac.ts'

@@ -9,6 +9,11 @@ const ipv6 = fc
   .map((value): net.Ip => ({ version: 6, value }))
 const ip = fc.oneof(ipv4, ipv6)
 
+it('an IPv6 address before a port stands in brackets', () => {
+  expect(net.endpointText({ address: '10.0.0.11', port: 80 })).toBe('10.0.0.11:80')
+  expect(net.endpointText({ address: '2001:db8::1', port: '80' })).toBe('[2001:db8::1]:80')
+})
+
 describe('parseIp', () => {
   it('prints and parses back every address', () => {
     fc.assert(fc.property(ip, (address) => net.ipEquals(net.parseIp(net.formatIp(address)), address)))

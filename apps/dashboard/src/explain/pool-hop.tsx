@@ -1,3 +1,4 @@
+import { endpointText } from '@spout/net'
 import type { ExplainedPool } from '../api/explanation.ts'
 import { Badge, type Tone } from '../parts/badge.tsx'
 import { Name } from '../parts/name.tsx'
@@ -66,9 +67,7 @@ const MemberLine = ({ share: { member, percent } }: { readonly share: MemberShar
       <span className={styles.strong}>
         <Name of={name} or={address} />
       </span>
-      <span className={styles.code}>
-        {address.includes(':') ? `[${address}]` : address}:{port}
-      </span>
+      <span className={styles.code}>{endpointText({ address, port })}</span>
       <Badge tone={takesTraffic ? (health === 'down' ? 'warn' : 'ok') : health === 'down' ? 'bad' : 'quiet'}>
         {health}
       </Badge>

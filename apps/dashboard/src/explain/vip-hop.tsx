@@ -1,3 +1,4 @@
+import { endpointText } from '@spout/net'
 import type { VipExplanation } from '../api/vips.ts'
 import { Badge, type Tone } from '../parts/badge.tsx'
 import { Time } from '../parts/time.tsx'
@@ -16,7 +17,7 @@ export const VipHop = ({ vip, question: { address, port, transport, source } }: 
   <>
     <Hop tone="quiet" kind="Client" title={source || 'any client'}>
       <p className={styles.soft}>
-        opens {transport} {address.includes(':') ? `[${address}]` : address}:{port}
+        opens {transport} {endpointText({ address, port })}
       </p>
     </Hop>
     <Hop tone={toneOf(vip)} kind="Address" title={address}>

@@ -1,4 +1,5 @@
 import type { CheckSpec } from '@spout/model'
+import { bracketed, endpointText } from '@spout/net'
 import { type Answer, connectingCheck } from './connecting-check.ts'
 import { timedOut } from './connector.ts'
 
@@ -35,8 +36,7 @@ const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
  * @throws RangeError if a field contains bytes that could end it; the model admits no such field
  */
 export function httpRequest(http: HttpSpec, address: string, port: number, usualPort = 80): Uint8Array {
-  const bracketed = address.includes(':') ? `[${address}]` : address
-  const host = http.host ?? (port === usualPort ? bracketed : `${bracketed}:${port}`)
+  const host = http.host ?? (port === usualPort ? bracketed(address) : endpointText({ address, port }))
   for (const field of [http.method, http.path, host])
     if (!PRINTABLE.test(field))
       throw new RangeError(`${JSON.stringify(field)} contains a character that is not valid in a request`)

@@ -7,6 +7,7 @@ import {
   type Pool,
   type Serving,
 } from '@spout/model'
+import { endpointText } from '@spout/net'
 import { isPanicking } from './effective-members.ts'
 
 /** What is known of a pool's member. Undefined: it is not probed. */
@@ -75,10 +76,7 @@ function lookAt(pool: Pool, healthOf: HealthOf): Look {
 const takesTraffic = ({ enabled, weight }: Member): boolean => enabled && weight > 0
 
 function whyDown(down: readonly Member[], reasonOf: (id: string) => string): string {
-  const named = down.slice(0, NAMED).map(({ id, address, port }) => {
-    const where = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
-    return `${where} (${reasonOf(id)})`
-  })
+  const named = down.slice(0, NAMED).map((member) => `${endpointText(member)} (${reasonOf(member.id)})`)
   const more = down.length > NAMED ? ` and ${down.length - NAMED} more` : ''
   return `Down: ${named.join(', ')}${more}.`
 }

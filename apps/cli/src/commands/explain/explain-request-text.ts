@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { endpointText } from '@spout/net'
 import { conditionText, type RequestWay, subjectText, type WayListener, type WayShare } from '@spout/plan/requests'
 import { printable } from '@spout/runtime/printable'
 import { RETURN_PATHS } from './explain-text.ts'
@@ -37,7 +38,7 @@ export function explainRequestText(
   const by = owners.length === 0 ? 'announced by nobody' : `announced by ${owners.join(', ')}`
   const lines = [
     colour ? styleText('bold', title) : title,
-    `client -> ${address.includes(':') ? `[${address}]` : address}:${port}, ${by}`,
+    `client -> ${endpointText({ address, port })}, ${by}`,
     ...way.steps.flatMap(stepLines),
     ...endLines(way.end),
     ...(way.end.is === 'shares' && explanation.returnPath ? [`  back   ${RETURN_PATHS[explanation.returnPath]}`] : []),
@@ -90,7 +91,7 @@ function shareLines(share: WayShare<ExplainedPool>): readonly string[] {
 
 function memberText(member: ExplainedPool['members'][number], all: number): string {
   const { address, port, weight, why, health, since, reason } = member
-  const place = `${called(member)} ${address.includes(':') ? `[${address}]` : address}:${port}`
+  const place = `${called(member)} ${endpointText({ address, port })}`
   if (why === null) return `${place}: ${percentText((100 * weight) / all)}`
   const down =
     health === 'down'

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { bracketed } from '@spout/net'
 import type { ControlPlanePlace } from '../place.ts'
 
 export interface ReadinessReading {
@@ -14,8 +15,7 @@ const WITHIN_MS = 5_000
 /** Asks the control plane itself for what it waits, with its own token. */
 export async function readReadiness({ config }: ControlPlanePlace): Promise<ReadinessReading> {
   const { host, port, tokenFile } = config.status
-  const shown = host.includes(':') ? `[${host}]` : host
-  const url = `http://${shown}:${port}/readyz`
+  const url = `http://${bracketed(host)}:${port}/readyz`
   const token = tokenFile === '' ? '' : (await readFile(tokenFile, 'utf8').catch(() => '')).trim()
   try {
     const headers: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` }

@@ -1,3 +1,4 @@
+import { bracketed } from '@spout/net'
 import type { LoadBalancerExplanation } from '../../api/explanation.ts'
 import { command } from '../../parts/shell-word.ts'
 
@@ -9,9 +10,8 @@ export function firstRequest({ vips: [vip], listeners }: Asked): string | null {
   if (vip === undefined || listener === undefined) return null
   const { protocol, port } = listener
   if (protocol === 'tcp') return command(['nc'], [['-vz', true]], [vip.address, String(port)])
-  const host = vip.address.includes(':') ? `[${vip.address}]` : vip.address
   const isUsual = port === (protocol === 'http' ? 80 : 443)
-  const url = `${protocol}://${host}${isUsual ? '' : `:${port}`}/`
+  const url = `${protocol}://${bracketed(vip.address)}${isUsual ? '' : `:${port}`}/`
   // Nobody has a certificate for an address.
   return command(['curl'], protocol === 'https' ? [['--insecure', true]] : [], [url])
 }

@@ -1,3 +1,4 @@
+import { endpointText } from '@spout/net'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import type { ExplainedMember } from '../../api/explanation.ts'
@@ -10,7 +11,6 @@ import { Name } from '../../parts/name.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useSession } from '../../session/session-context.ts'
-import { endpointText } from '../endpoint-text.ts'
 import styles from './members-view.module.css'
 
 const STATES: Readonly<Record<ExplainedMember['health'], readonly [Tone, string]>> = {

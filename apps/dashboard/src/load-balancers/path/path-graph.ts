@@ -1,6 +1,6 @@
+import { endpointText } from '@spout/net'
 import type { ExplainedMember, ExplainedPool, LoadBalancerExplanation } from '../../api/explanation.ts'
 import type { Tone } from '../../parts/badge.tsx'
-import { endpointText } from '../endpoint-text.ts'
 import { actionText, conditionsText } from './route-text.ts'
 
 export const COLUMNS = ['client', 'address', 'node', 'listener', 'route', 'pool', 'member'] as const

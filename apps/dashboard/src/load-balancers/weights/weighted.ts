@@ -1,5 +1,5 @@
 import type { LoadBalancer } from '@spout/model'
-import { endpointText } from '../endpoint-text.ts'
+import { endpointText } from '@spout/net'
 
 /** Where traffic is shared by weight: among the pools of a route, or among the members of a pool. */
 export type WeightPlace =

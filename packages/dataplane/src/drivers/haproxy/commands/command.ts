@@ -1,3 +1,4 @@
+import { endpointText } from '@spout/net'
 import { followTls, isTlsCommand, type TlsCommand, tlsRefusal } from '../certificates/tls-command.ts'
 import type { TlsFiles } from '../certificates/tls-files.ts'
 import { backendName, frontendName, type ProxyContent, rowKey, rowsOf } from '../rendering/content.ts'
@@ -53,7 +54,7 @@ export const serverWords = (
   tls: MemberTls | undefined,
   certificateFile: (contentId: string) => string,
 ): readonly string[] => [
-  server.address.includes(':') ? `[${server.address}]:${server.port}` : `${server.address}:${server.port}`,
+  endpointText(server),
   `id ${server.id}`,
   `weight ${server.weight}`,
   ...(server.slowStartMs === undefined ? [] : [`slowstart ${server.slowStartMs}`]),

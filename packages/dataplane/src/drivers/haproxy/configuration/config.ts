@@ -1,3 +1,4 @@
+import { endpointText } from '@spout/net'
 import { serverWords } from '../commands/command.ts'
 import {
   backendName,
@@ -222,7 +223,7 @@ function frontendSection({ id, shape }: Slot<FrontendShape>, settings: ProcessSe
   return [
     `frontend ${frontendName(id)} from ${frontendKind(shape)}-frontend`,
     ...settings.addresses.map((address) => {
-      return `    bind ${address.includes(':') ? `[${address}]` : address}:${port} transparent${tlsWords(id, shape, settings)}`
+      return `    bind ${endpointText({ address, port })} transparent${tlsWords(id, shape, settings)}`
     }),
     ...bindBehind(id, shape, settings).map((line) => `${line}${tlsWords(id, shape, settings)}`),
     ...sourceRules(settings),
