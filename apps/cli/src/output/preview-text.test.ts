@@ -4,7 +4,7 @@ import { previewText } from './preview-text.ts'
 
 const ID = '00000000-0000-4000-8000-000000000001'
 const fate = (fields: Partial<ConnectionFate>): ConnectionFate => ({
-  ...{ fate: 'end', code: 'Deleted', message: 'Every connection ends.', listenerId: null, poolId: null },
+  ...{ fate: 'end', code: 'Deleted', message: 'Every connection ends.', listener: null, pool: null },
   ...{ afterSeconds: null, memberCount: 0, members: [], ...fields },
 })
 const preview = (fields: Partial<Preview>, plan: Partial<Preview['plan']> = {}): Preview => ({
@@ -28,7 +28,13 @@ test('what ends comes first, then what changes', () => {
         connections: [
           fate({}),
           fate({
-            ...{ fate: 'drain', message: 'They drain.', poolId: ID, afterSeconds: 300, memberCount: 12 },
+            ...{
+              fate: 'drain',
+              message: 'They drain.',
+              pool: { id: ID, name: 'web' },
+              afterSeconds: 300,
+              memberCount: 12,
+            },
             members: Array.from({ length: 12 }, () => end),
           }),
         ],
@@ -83,7 +89,7 @@ test('names of tenants cannot steer the terminal', () => {
     preview(
       {},
       {
-        connections: [fate({ listenerId: ID })],
+        connections: [fate({ listener: { id: ID, name: 'a\u001b[2J' } })],
         parts: [
           {
             part: 'listener',

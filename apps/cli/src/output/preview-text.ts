@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import type { ConnectionFate, PartDifference, PlanDifference, Preview } from '@spout/model'
+import { endpointText } from '@spout/net'
 import { printable } from '@spout/runtime/printable'
 import { stringify } from 'yaml'
 import type { Printing } from './print.ts'
@@ -45,25 +46,23 @@ export function previewText({ addresses, dnsNames, plan }: Preview, colour: bool
 
 const restText = (seconds: number): string => (seconds === 0 ? '' : `, and rests for ${seconds} s`)
 
-function connectionLines({ connections, parts }: PlanDifference, colour: boolean): readonly string[] {
+function connectionLines({ connections }: PlanDifference, colour: boolean): readonly string[] {
   if (connections.length === 0) return ['All go on.']
-  const names = new Map(parts.map(({ id, name }) => [id, name]))
   return connections.flatMap((one) => {
     const { word, colour: shade } = FATES[one.fate]
     const fate = word.padEnd(8)
     const within = one.afterSeconds === null || one.afterSeconds === 0 ? '' : ` After ${one.afterSeconds} s.`
     return [
-      `${colour && shade ? styleText(shade, fate) : fate}${placeText(one, names)}${one.message}${within}`,
+      `${colour && shade ? styleText(shade, fate) : fate}${placeText(one)}${one.message}${within}`,
       ...memberLines(one.members, one.memberCount).map((line) => `${' '.repeat(8)}${line}`),
     ]
   })
 }
 
-function placeText({ listenerId, poolId }: ConnectionFate, names: ReadonlyMap<string, string>): string {
-  const words = [
-    ...(listenerId === null ? [] : [`listener ${printable(names.get(listenerId) || listenerId)}`]),
-    ...(poolId === null ? [] : [`pool ${printable(names.get(poolId) || poolId)}`]),
-  ]
+function placeText({ listener, pool }: ConnectionFate): string {
+  const words = Object.entries({ listener, pool }).flatMap(([what, part]) =>
+    part === null ? [] : [`${what} ${printable(part.name || part.id)}`],
+  )
   return words.length === 0 ? '' : `${words.join(', ')}: `
 }
 
@@ -77,7 +76,7 @@ interface ShownMember {
 const MOST_LINES = 10
 
 const memberText = ({ name, address, port }: ShownMember): string =>
-  `${address.includes(':') ? `[${address}]` : address}:${port}${name === '' ? '' : ` (${printable(name)})`}`
+  `${endpointText({ address, port })}${name === '' ? '' : ` (${printable(name)})`}`
 
 const memberLines = (members: readonly ShownMember[], count: number): readonly string[] => [
   ...members.slice(0, MOST_LINES).map(memberText),

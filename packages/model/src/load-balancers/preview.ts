@@ -8,6 +8,8 @@ export type ConnectionFateKind = (typeof CONNECTION_FATES)[number]
 
 const beforeAndAfter = <T extends z.ZodType>(schema: T) => z.strictObject({ before: schema, after: schema })
 
+const shownPart = z.strictObject({ id: uuid, name: z.string() })
+
 const shownMember = z.strictObject({ name: z.string(), address: z.string(), port: z.number().int() })
 
 export const addressChange = z.strictObject({
@@ -56,8 +58,8 @@ export const connectionFate = z.strictObject({
   fate: z.enum(CONNECTION_FATES),
   code: z.string(),
   message: z.string(),
-  listenerId: uuid.nullable(),
-  poolId: uuid.nullable(),
+  listener: shownPart.nullable().describe('Whose connections they are; null: of all, or of all that use the pool.'),
+  pool: shownPart.nullable(),
   afterSeconds: z.number().int().nullable().describe('When those that are left are cut; null where nothing cuts them.'),
   memberCount: z.number().int(),
   members: z.array(shownMember).describe('The members whose connections they are; the first hundred.'),

@@ -13,6 +13,16 @@ export interface Planned {
 /** Its entry on any node: services and pools are the same on all. Null while no node carries it. */
 export const entryOf = ({ plan }: Planned): LoadBalancerEntry | null => plan.entries.values().next().value ?? null
 
+/** A listener or pool for people: its name afterwards, or the one that it had. */
+export function shownPart(
+  sides: readonly (Planned | null)[],
+  part: 'listeners' | 'pools',
+  id: string,
+): { readonly id: string; readonly name: string } {
+  const names = sides.flatMap((side) => side?.loadBalancer[part].find((known) => known.id === id)?.name ?? [])
+  return { id, name: names.at(-1) ?? '' }
+}
+
 /** Lists of members in a preview are cut off here. */
 export const MOST_SHOWN = 100
 

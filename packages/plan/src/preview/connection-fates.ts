@@ -2,7 +2,7 @@ import type { ConnectionFate } from '@spout/model'
 import type { LoadBalancerEntry, NodeMember, NodePool, Service } from '@spout/model/node-state'
 import { isProxied, transportOf } from '@spout/model/protocols'
 import { flowChanges, type PoolHealth } from '../flows/member-fates.ts'
-import { entryOf, MOST_SHOWN, memberNames, type Planned, shownMember } from './compared.ts'
+import { entryOf, MOST_SHOWN, memberNames, type Planned, shownMember, shownPart } from './compared.ts'
 import {
   ADDRESS_RULES,
   carriageOf,
@@ -18,8 +18,8 @@ import { poolNumbersOf } from './used-pools.ts'
 type Fate = Pick<ConnectionFate, 'fate' | 'code' | 'message'> & Partial<ConnectionFate>
 
 const fateOf = (fate: Fate): ConnectionFate => ({
-  listenerId: null,
-  poolId: null,
+  listener: null,
+  pool: null,
   afterSeconds: null,
   memberCount: 0,
   members: [],
@@ -80,10 +80,11 @@ function moveFates({ before, after }: Sides): readonly ConnectionFate[] {
 }
 
 /** Listeners that go, or that are on another port or carried another way afterwards. */
-function listenerFates({ before, was, is }: Sides): readonly ConnectionFate[] {
+function listenerFates({ before, after, was, is }: Sides): readonly ConnectionFate[] {
   const services = new Map(is.services.map((service) => [service.id, service]))
   return was.services.flatMap((service) => {
     const now = services.get(service.id)
+    const listener = shownPart([before, after], 'listeners', service.id)
     const carriage = carriageOf(service, before.returnPath)
     const isSame =
       now !== undefined &&
@@ -94,9 +95,9 @@ function listenerFates({ before, was, is }: Sides): readonly ConnectionFate[] {
     // The proxy takes the members away with the last listener of their pool.
     if (now === undefined && isProxied(service.protocol) && !keepsPools(service, is)) return []
     if (now !== undefined && now.port === service.port)
-      return [fateOf({ ...PROTOCOL_RULE, code: 'ProtocolChanges', listenerId: service.id })]
+      return [fateOf({ ...PROTOCOL_RULE, code: 'ProtocolChanges', listener })]
     const code = now === undefined ? 'ListenerLeaves' : 'PortChanges'
-    return [fateOf({ ...LISTENER_RULES[carriage], code, listenerId: service.id })]
+    return [fateOf({ ...LISTENER_RULES[carriage], code, listener })]
   })
 }
 
@@ -120,7 +121,9 @@ function memberFates(sides: Sides): readonly ConnectionFate[] {
       // Nodes cut nothing of a listener that they no longer have.
       if (after === undefined || isProxied(after.protocol)) return []
       const [from, to] = [old.get(service.pool ?? 0) ?? null, now.get(after.pool ?? 0) ?? null]
-      return before.returnPath === 'dsr' ? slotFates(service, from, to) : leavingMembers(sides, service, from, to)
+      return before.returnPath === 'dsr'
+        ? slotFates(sides, service, from, to)
+        : leavingMembers(sides, service, from, to)
     })
   const [used, uses] = [poolNumbersOf(was.services), poolNumbersOf(is.services)]
   const proxied = [...used].flatMap((number) => {
@@ -133,20 +136,30 @@ function memberFates(sides: Sides): readonly ConnectionFate[] {
 const poolsOf = ({ pools }: LoadBalancerEntry): ReadonlyMap<number, NodePool> =>
   new Map(pools.map((pool) => [pool.number, pool]))
 
-function slotFates(service: Service, from: NodePool | null, to: NodePool | null): readonly ConnectionFate[] {
+function slotFates(
+  sides: Sides,
+  service: Service,
+  from: NodePool | null,
+  to: NodePool | null,
+): readonly ConnectionFate[] {
   if (from === null) return []
   const { size, moved } = to === null ? { size: 1, moved: 1 } : (slotDifference(from, to) ?? { size: 1, moved: 0 })
   if (moved === 0) return []
   const message = to === null ? SLOT_RULE.message : `${SLOT_RULE.message} These are ${moved} of ${size}.`
-  return [fateOf({ ...SLOT_RULE, message, code: 'SlotsMove', listenerId: service.id, poolId: from.id })]
+  return [fateOf({ ...SLOT_RULE, message, code: 'SlotsMove', ...placeOf(sides, service, from) })]
 }
+
+const placeOf = ({ before, after }: Sides, service: Service | null, pool: NodePool) => ({
+  listener: service && shownPart([before, after], 'listeners', service.id),
+  pool: shownPart([before, after], 'pools', pool.id),
+})
 
 const ALL_UP: PoolHealth['down'] = new Set()
 const health = (pool: NodePool | null): PoolHealth | null => pool && { pool, down: ALL_UP }
 
 /** @param service null: all that use the pool */
 function leavingMembers(
-  { before }: Sides,
+  sides: Sides,
   service: Service | null,
   from: NodePool | null,
   to: NodePool | null,
@@ -159,12 +172,11 @@ function leavingMembers(
     fateOf({
       ...(afterMs === 0 ? MEMBER_RULES.cut : MEMBER_RULES.drain),
       code: 'MembersLeave',
-      listenerId: service?.id ?? null,
-      poolId: from.id,
+      ...placeOf(sides, service, from),
       afterSeconds: Math.round(afterMs / 1000),
       memberCount: leaving.length,
       members: shownEnds(
-        before,
+        sides.before,
         from,
         leaving.slice(0, MOST_SHOWN).map(({ end }) => end),
       ),

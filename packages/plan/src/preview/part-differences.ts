@@ -1,6 +1,6 @@
-import { type LoadBalancer, type MemberDifference, type PartDifference, sameJson } from '@spout/model'
+import { type MemberDifference, type PartDifference, sameJson } from '@spout/model'
 import type { NodeMember, NodePool, Service } from '@spout/model/node-state'
-import { entryOf, MOST_SHOWN, memberNames, type Planned, shownMember } from './compared.ts'
+import { entryOf, MOST_SHOWN, memberNames, type Planned, shownMember, shownPart } from './compared.ts'
 import { slotDifference } from './slot-difference.ts'
 
 /** What nodes get of a listener, in words. The compiler asks for every field. */
@@ -79,16 +79,10 @@ function poolDifference(pair: Pair<NodePool>, sides: Pair<Planned>): readonly Pa
   return [{ ...head, fields, memberChanges: count, members: first, slots: slotDifference(...pair) }]
 }
 
-function headOf(part: 'listener' | 'pool', [was, is]: Pair<{ readonly id: string }>, [before, after]: Pair<Planned>) {
-  const id = (is ?? was)!.id
+function headOf(part: 'listener' | 'pool', [was, is]: Pair<{ readonly id: string }>, sides: Pair<Planned>) {
   const change = was === null ? 'added' : is === null ? 'removed' : 'changed'
-  const nameIn = (side: Planned | null): string | undefined =>
-    side === null ? undefined : partsOf(side.loadBalancer, part).find((known) => known.id === id)?.name
-  return { part, id, name: nameIn(after) ?? nameIn(before) ?? '', change } as const
+  return { part, ...shownPart(sides, `${part}s`, (is ?? was)!.id), change } as const
 }
-
-const partsOf = ({ listeners, pools }: LoadBalancer, part: 'listener' | 'pool') =>
-  part === 'listener' ? listeners : pools
 
 /** Words of the fields that differ; none where one of the two is absent. */
 function changedFields<T extends object>(words: Readonly<Record<string, string>>, [was, is]: Pair<T>): string[] {

@@ -1,4 +1,5 @@
 import type { ConnectionFate, PartDifference, PlanDifference, Preview } from '@spout/model'
+import { endpointText } from '@spout/net'
 import type { ReactNode } from 'react'
 import { Badge } from '../../parts/badge.tsx'
 import { Name } from '../../parts/name.tsx'
@@ -8,11 +9,9 @@ import {
   addressWords,
   announcesWords,
   CHANGE_WORDS,
-  endText,
   FATE_WORDS,
   PROXY_WORDS,
   partWords,
-  placeOf,
   verdictOf,
 } from './preview-words.ts'
 
@@ -24,7 +23,7 @@ export function PreviewView({ of: { addresses, dnsNames, plan } }: { readonly of
       <p>
         <Badge tone={tone}>{text}</Badge>
       </p>
-      <Part title="Open connections" items={plan.connections.map((one) => fateItem(one, plan))} />
+      <Part title="Open connections" items={plan.connections.map(fateItem)} />
       <Part
         title="Addresses"
         items={addresses.map((one) => (
@@ -72,23 +71,26 @@ const Part = ({ title, items }: { readonly title: string; readonly items: readon
 /** So many members are shown of one change. */
 const MOST_MEMBERS = 10
 
-function fateItem(fate: ConnectionFate, plan: PlanDifference): ReactNode {
-  const { word, tone } = FATE_WORDS[fate.fate]
+function fateItem({ fate, listener, pool, message, afterSeconds, members, memberCount }: ConnectionFate): ReactNode {
+  const { word, tone } = FATE_WORDS[fate]
   return (
     <>
       <Badge tone={tone}>{word}</Badge>{' '}
-      {placeOf(fate, plan).map(({ what, id, name }) => (
-        <span key={id}>
-          {what}{' '}
-          <strong>
-            <Name of={name} or={id} />
-          </strong>
-          {': '}
-        </span>
-      ))}
-      {fate.message}
-      {fate.afterSeconds !== null && fate.afterSeconds > 0 && ` After ${fate.afterSeconds} s.`}
-      <Members of={fate.members} count={fate.memberCount} />
+      {Object.entries({ listener, pool }).map(
+        ([what, part]) =>
+          part !== null && (
+            <span key={what}>
+              {what}{' '}
+              <strong>
+                <Name of={part.name} or={part.id} />
+              </strong>
+              {': '}
+            </span>
+          ),
+      )}
+      {message}
+      {afterSeconds !== null && afterSeconds > 0 && ` After ${afterSeconds} s.`}
+      <Members of={members} count={memberCount} />
     </>
   )
 }
@@ -119,9 +121,9 @@ const Members = ({ of, count }: { readonly of: readonly ShownMember[]; readonly 
   count > 0 && (
     <ul className={styles.members}>
       {of.slice(0, MOST_MEMBERS).map(({ name, change, weight, ...end }) => (
-        <li key={endText(end)}>
+        <li key={endpointText(end)}>
           {change !== undefined && `${CHANGE_WORDS[change]}: `}
-          <Name of={name} or={endText(end)} /> {name !== '' && endText(end)}
+          <Name of={name} or={endpointText(end)} /> {name !== '' && endpointText(end)}
           {change === 'changed' && weight?.before !== weight?.after && `, weight ${weight?.before} → ${weight?.after}`}
         </li>
       ))}

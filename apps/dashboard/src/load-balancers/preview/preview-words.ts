@@ -9,23 +9,6 @@ export const FATE_WORDS: Readonly<Record<ConnectionFate['fate'], { readonly word
   stay: { word: 'Go on', tone: 'quiet' },
 }
 
-/** The listener and pool whose connections they are, by name where the change names them. */
-export function placeOf(
-  { listenerId, poolId }: Pick<ConnectionFate, 'listenerId' | 'poolId'>,
-  { parts }: Pick<PlanDifference, 'parts'>,
-): readonly { readonly what: 'listener' | 'pool'; readonly id: string; readonly name: string }[] {
-  const named = (what: 'listener' | 'pool', id: string | null) =>
-    id === null ? [] : [{ what, id, name: parts.find((part) => part.id === id)?.name ?? '' }]
-  return [...named('listener', listenerId), ...named('pool', poolId)]
-}
-
-interface End {
-  readonly address: string
-  readonly port: number
-}
-
-export const endText = ({ address, port }: End): string => `${address.includes(':') ? `[${address}]` : address}:${port}`
-
 /** What becomes of an address. */
 export function addressWords({ change, restSeconds }: AddressChange): string {
   switch (change) {

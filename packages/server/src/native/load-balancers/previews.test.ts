@@ -97,7 +97,13 @@ test('a change of a part says what it does to the whole', async () => {
     plan: {
       nodes: [{ change: 'changed' }, { change: 'changed' }],
       parts: [{ part: 'pool', change: 'changed', members: [{ address: '10.9.0.12', change: 'removed' }] }],
-      connections: [{ fate: 'drain', code: 'MembersLeave', afterSeconds: 300, listenerId: listeners[0].id }],
+      connections: [
+        {
+          ...{ fate: 'drain', code: 'MembersLeave', afterSeconds: 300 },
+          // By name, although nothing else is said of the listener.
+          ...{ listener: { id: listeners[0].id, name: 'in' }, pool: { id: pools[0].id, name: 'web' } },
+        },
+      ],
     },
   })
   const named = await dry('PATCH', `/load-balancers/${id}`, { name: 'renamed' })
@@ -106,6 +112,54 @@ test('a change of a part says what it does to the whole', async () => {
     plan: { nodes: [{ change: 'unchanged' }, { change: 'unchanged' }], parts: [], connections: [] },
   })
   expect(await stored()).toBe(before)
+})
+
+test('no operation that has a dry run stores anything in it', async () => {
+  const answers = { type: 'respond', code: 503 }
+  const listeners = [
+    { name: 'in', protocol: 'http', port: 80, defaultPool: 'web', routes: [{ name: 'old', action: answers }] },
+    { name: 'idle', protocol: 'tcp', port: 81 },
+  ]
+  const pools = [
+    { name: 'web', protocol: 'http', members: [{ address: '10.9.0.11', port: 80 }] },
+    { name: 'idle', protocol: 'tcp' },
+  ]
+  const made = await create({ name: 'all', vips: [1, 2].map(() => ({ from: 'pool', poolId })), pools, listeners })
+  const [web, idle] = made.pools
+  const [first, second] = made.listeners
+  const [member, old] = [web.members[0].id, first.routes[0].id]
+  const route = { name: 'new', action: answers }
+  const asked: readonly (readonly [method: Method, path: string, parts: Record<string, string>, body?: unknown])[] = [
+    ['POST', '/load-balancers', {}, draft()],
+    ['PUT', '/load-balancers/:id', {}, { ...draft(), vips: made.vips }],
+    ['PATCH', '/load-balancers/:id', {}, { enabled: false }],
+    ['DELETE', '/load-balancers/:id', {}],
+    ['POST', '/load-balancers/:id/vips', {}, { from: 'pool', poolId }],
+    ['DELETE', '/load-balancers/:id/vips/:address', { address: made.vips[1].address }],
+    ['POST', '/load-balancers/:id/listeners', {}, { name: 'more', protocol: 'tcp', port: 82 }],
+    ['PUT', '/load-balancers/:id/listeners/:part', { part: second.id }, { protocol: 'tcp', port: 83 }],
+    ['PATCH', '/load-balancers/:id/listeners/:part', { part: first.id }, { port: 8080 }],
+    ['DELETE', '/load-balancers/:id/listeners/:part', { part: first.id }],
+    ['POST', '/load-balancers/:id/pools', {}, { name: 'more', protocol: 'tcp' }],
+    ['PUT', '/load-balancers/:id/pools/:part', { part: idle.id }, { name: 'other', protocol: 'tcp' }],
+    ['PATCH', '/load-balancers/:id/pools/:part', { part: web.id }, { algorithm: 'least-connections' }],
+    ['DELETE', '/load-balancers/:id/pools/:part', { part: idle.id }],
+    ['PUT', '/load-balancers/:id/pools/:part/members', { part: web.id }, { members: [] }],
+    ['PATCH', '/load-balancers/:id/pools/:part/members/:member', { part: web.id, member }, { weight: 0 }],
+    ['POST', '/load-balancers/:id/listeners/:part/routes', { part: first.id }, route],
+    ['POST', '/load-balancers/:id/listeners/:part/route-changes', { part: first.id }, { put: [route] }],
+    ['PUT', '/load-balancers/:id/listeners/:part/routes/:route', { part: first.id, route: old }, route],
+    ['DELETE', '/load-balancers/:id/listeners/:part/routes/:route', { part: first.id, route: old }],
+  ]
+  const known = ROUTES.filter(({ previews }) => previews).map(({ method, path }) => `${method} ${path}`)
+  expect(asked.map(([method, path]) => `${method} ${path}`).sort()).toEqual(known.sort())
+  const before = await stored()
+  for (const [method, path, parts, body] of asked) {
+    const url = path.replaceAll(/:(\w+)/g, (_, name: string) => ({ ...parts, id: made.id })[name] ?? '')
+    const { status, body: said } = await dry(method, url, body)
+    expect([status, said?.dryRun], `${method} ${path}: ${JSON.stringify(said)}`).toEqual([200, true])
+    expect(await stored(), `${method} ${path}`).toBe(before)
+  }
 })
 
 test('what a write refuses its dry run refuses with the same words', async () => {
