@@ -3,7 +3,6 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { ROWS_OF } from '../../bench/rows.ts'
 import { benchmarksOf } from './bench.ts'
-import { nearest } from './nearest.ts'
 import { ROOT } from './verb.ts'
 
 it('a name is that of a benchmark, of a row, or the beginning of several benchmarks', () => {
@@ -22,7 +21,6 @@ it('a name that nothing has is refused, beside the nearest', () => {
   expect(() => benchmarksOf(['l4-conect'])).toThrow(
     /^there is no benchmark and no row "l4-conect"; the nearest is l4-connect\. There are: api-memory, /,
   )
-  expect(nearest('planed-mov', ['drain', 'planned-move'])).toBe('planned-move')
 })
 
 it('every benchmark has its rows in one place, and the table of bench/README.md is that place', () => {

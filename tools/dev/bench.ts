@@ -1,7 +1,7 @@
 import path from 'node:path'
+import { nearest } from '@spout/model/nearest'
 import { productUnit, runInteractive } from '@spout/testkit'
 import { ROWS_OF } from '../../bench/rows.ts'
-import { nearest } from './nearest.ts'
 import { ROOT, UsageError, type Verb } from './verb.ts'
 
 const OPTIONS = ['--quick', '--json']
@@ -30,7 +30,7 @@ export function benchmarksOf(
     const family = programs.filter((program) => program.startsWith(`${name}-`))
     if (family.length > 0) return family.map((program) => ({ program, rows: [] }))
     throw new UsageError(
-      `there is no benchmark and no row ${JSON.stringify(name)}; the nearest is ${nearest(name, known)}. There are: ${known.join(', ')}`,
+      `there is no benchmark and no row ${JSON.stringify(name)}; the nearest is ${nearest(name, known, Number.POSITIVE_INFINITY)}. There are: ${known.join(', ')}`,
     )
   })
   if (names.length === 0) return programs.map((program) => ({ program, rows: [] }))

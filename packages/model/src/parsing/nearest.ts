@@ -1,13 +1,17 @@
-/** More changes than these make another word, not a slip. */
-const MOST_CHANGES = 3
+/** No name is as long. */
+const LONGEST = 128
 
-/** The name that was likely meant by an unknown one; null when none is near. */
-export function nearest(word: string, names: readonly string[]): string | null {
+/**
+ * The name that was likely meant by an unknown one; null when none is near.
+ * @param most changes of letters; more make another word, not a slip
+ */
+export function nearest(word: string, names: readonly string[], most: number): string | null {
+  if (word.length > LONGEST) return null
   const ranked = names
     .map((name) => ({ name, changes: changesBetween(word.toLowerCase(), name.toLowerCase()) }))
     .toSorted((a, b) => a.changes - b.changes)
   const [best] = ranked
-  return best !== undefined && best.changes <= Math.min(MOST_CHANGES, Math.ceil(word.length / 2)) ? best.name : null
+  return best !== undefined && best.changes <= most ? best.name : null
 }
 
 /** Letters to insert, drop, replace or swap with the next (optimal string alignment). */
