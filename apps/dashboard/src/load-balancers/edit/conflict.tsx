@@ -3,23 +3,29 @@ import styles from './conflict.module.css'
 import { Difference } from './difference.tsx'
 
 interface Props {
-  /** The version that the edited text began with, and the present one. */
+  /** What somebody else changed, such as `the weights`. */
+  readonly what: string
+  /** What the reader has done meanwhile, such as `chose`. */
+  readonly did: string
+  /** What it is as text: when the reader began, and now. */
   readonly before: string
   readonly after: string
+  readonly keep: string
+  readonly drop: string
   readonly onKeep: () => void
   readonly onTheirs: () => void
 }
 
 /** Shows what somebody else changed meanwhile, and asks how to go on. */
-export const Conflict = ({ before, after, onKeep, onTheirs }: Props) => (
+export const Conflict = ({ what, did, before, after, keep, drop, onKeep, onTheirs }: Props) => (
   <div role="alert" className={styles.conflict}>
     <p>
-      <strong>Somebody else changed it meanwhile.</strong> What you typed is still below. This is what they changed:
+      <strong>Somebody else changed {what} meanwhile.</strong> What you {did} is still below. This is what they changed:
     </p>
     <Difference before={before} after={after} />
     <div className={styles.actions}>
-      <Button onPress={onKeep}>Keep my text, and save over it</Button>
-      <Button onPress={onTheirs}>Drop my text, and begin with theirs</Button>
+      <Button onPress={onKeep}>{keep}</Button>
+      <Button onPress={onTheirs}>{drop}</Button>
     </div>
   </div>
 )

@@ -1,4 +1,4 @@
-import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useMemo, useState } from 'react'
 import { stringify } from 'yaml'
@@ -17,6 +17,7 @@ import { draftOf } from '../text/draft-of.ts'
 import { type CheckedText, checkedText, lineOfField } from './checked-text.ts'
 import { Conflict } from './conflict.tsx'
 import styles from './edit-view.module.css'
+import { readAfterConflict } from './read-after-conflict.ts'
 import { useSettled } from './use-settled.ts'
 
 /** The document of one load balancer, to be changed as YAML. */
@@ -81,6 +82,10 @@ function Editor({ now }: { readonly now: Answer<ShownLoadBalancer> }) {
     >
       {isOld && (
         <Conflict
+          what="it"
+          did="typed"
+          keep="Keep my text, and save over it"
+          drop="Drop my text, and begin with theirs"
           before={base.text}
           after={current.text}
           onKeep={() => {
@@ -170,12 +175,6 @@ function usePreviewing(id: string) {
     mutationFn: ({ document, etag }: Change) => previewReplacement(id, document, etag),
     onError: (error) => readAfterConflict(client, id, error),
   })
-}
-
-/** Somebody else was faster: what they wrote is read, and the difference shown. */
-function readAfterConflict(client: QueryClient, id: string, error: Error): void {
-  if (error instanceof Problem && (error.status === 412 || error.status === 409))
-    void client.invalidateQueries({ queryKey: keys.loadBalancer(id) })
 }
 
 const faultText = (fault: { readonly line: number | null; readonly reason: string } | null): string | null =>

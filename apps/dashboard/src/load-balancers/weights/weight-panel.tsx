@@ -1,18 +1,18 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { readLoadBalancer } from '../../api/load-balancers.ts'
-import { Problem } from '../../api/problem.ts'
 import { keys } from '../../api/query-keys.ts'
 import { useAnnounce } from '../../parts/announcer.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { ProblemBox } from '../../parts/problem-box.tsx'
 import { ShareSlider } from '../../parts/share-slider.tsx'
+import { Conflict } from '../edit/conflict.tsx'
+import { readAfterConflict } from '../edit/read-after-conflict.ts'
 import { changeWeights, type WeightChange } from './change-weights.ts'
 import { type Choice, carriedOver, chosenWeights, moved, percentsNow } from './choice.ts'
-import { WeightConflict } from './weight-conflict.tsx'
 import styles from './weight-panel.module.css'
-import { isAlike, type Weighted, type WeightPlace, weightedAt } from './weighted.ts'
+import { isAlike, type Weighted, type WeightPlace, weightedAt, weightLines } from './weighted.ts'
 
 interface Props {
   readonly id: string
@@ -57,9 +57,13 @@ function Sliders({ id, place, now }: Pick<Props, 'id' | 'place'> & { readonly no
   return (
     <>
       {isOld && (
-        <WeightConflict
-          before={choice.base}
-          after={now}
+        <Conflict
+          what="the weights"
+          did="chose"
+          keep="Keep my choice"
+          drop="Drop my choice"
+          before={weightLines(choice.base)}
+          after={weightLines(now)}
           onKeep={() => start(carriedOver(choice, now))}
           onTheirs={() => start(null)}
         />
@@ -118,10 +122,6 @@ function useChange(onApplied: (change: WeightChange) => void) {
       onApplied(change)
       announce('The weights are applied.')
     },
-    // Somebody else was faster: what they chose is read, and the difference shown.
-    onError: (error, { id }) => {
-      if (error instanceof Problem && error.status === 412)
-        void client.invalidateQueries({ queryKey: keys.loadBalancer(id) })
-    },
+    onError: (error, { id }) => readAfterConflict(client, id, error),
   })
 }
