@@ -1,4 +1,6 @@
-import type { RouterNeighbor } from '../packages/dataplane/src/testing/bgp/bgp-router.ts'
+import path from 'node:path'
+import type { Lab } from '@spout/testkit'
+import { BgpRouter, type RouterNeighbor } from '../packages/dataplane/src/testing/bgp/bgp-router.ts'
 
 export const LOCAL_AS = 64_512
 export const ROUTER = { address: '198.51.100.1', as: 64_513 } as const
@@ -24,3 +26,14 @@ export const NEIGHBORS: readonly RouterNeighbor[] = NAMES.map((name) => ({
   bfd: { intervalMs: BFD.minTransmitMs, multiplier: BFD.multiplier },
   families: ['ipv4'],
 }))
+
+/** The fabric's router, which spreads over all paths that it is told of. */
+export const startRouter = (lab: Lab, neighbors = NEIGHBORS): Promise<BgpRouter> =>
+  BgpRouter.start({
+    namespace: lab.namespace('router'),
+    directory: path.join(lab.runDirectory, 'router'),
+    as: ROUTER.as,
+    routerId: ROUTER.address,
+    ecmp: 'multipath',
+    neighbors,
+  })

@@ -1,4 +1,3 @@
-import path from 'node:path'
 import {
   askOn,
   Caller,
@@ -13,9 +12,19 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { BgpRouter, type RouterNeighbor } from '../packages/dataplane/src/testing/bgp/bgp-router.ts'
+import type { BgpRouter, RouterNeighbor } from '../packages/dataplane/src/testing/bgp/bgp-router.ts'
 import { bothTakePart, schedule, shownVip } from './announcing-group.ts'
-import { BFD, BGP_SETTINGS, LOCAL_AS, NAMES, NEIGHBORS, NODES, type NodeName, ROUTER } from './bgp-fabric.ts'
+import {
+  BFD,
+  BGP_SETTINGS,
+  LOCAL_AS,
+  NAMES,
+  NEIGHBORS,
+  NODES,
+  type NodeName,
+  ROUTER,
+  startRouter,
+} from './bgp-fabric.ts'
 import { ACME, BOLT, balancer, CLIENT, quickCheck, vipOf } from './fixtures.ts'
 import { agentOf, daemonsOf } from './node-processes.ts'
 import { dropAll, expectAlive, failuresOf, holdSome } from './traffic.ts'
@@ -42,14 +51,7 @@ let blog: ShownLoadBalancer
 beforeAll(async () => {
   system = await TestSystem.start({ tenants: [ACME, BOLT], set: BGP_SETTINGS })
   ;[acme, bolt] = system.tenants as [Tenant, Tenant]
-  router = await BgpRouter.start({
-    namespace: system.lab.namespace('router'),
-    directory: path.join(system.lab.runDirectory, 'router'),
-    as: ROUTER.as,
-    routerId: ROUTER.address,
-    ecmp: 'multipath',
-    neighbors: NEIGHBORS,
-  })
+  router = await startRouter(system.lab)
   const { items } = await asAdmin<{ items: { id: string }[] }>('GET', '/node-groups')
   groupId = items[0]?.id ?? ''
   await changeGroup({ vrrp: { profile: 'relaxed' }, bgp: { drainSeconds: 3600 } })

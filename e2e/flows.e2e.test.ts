@@ -1,4 +1,3 @@
-import path from 'node:path'
 import {
   askOn,
   Caller,
@@ -14,9 +13,9 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { BgpRouter } from '../packages/dataplane/src/testing/bgp/bgp-router.ts'
+import type { BgpRouter } from '../packages/dataplane/src/testing/bgp/bgp-router.ts'
 import { bothTakePart, schedule, shownVip } from './announcing-group.ts'
-import { BFD, BGP_SETTINGS, NAMES, NEIGHBORS, NODES, type NodeName, ROUTER } from './bgp-fabric.ts'
+import { BFD, BGP_SETTINGS, NAMES, NODES, type NodeName, ROUTER, startRouter } from './bgp-fabric.ts'
 import { BOLT, balancer, vipOf } from './fixtures.ts'
 import { daemonsOf } from './node-processes.ts'
 import { dropAll, expectAlive, holdSome, PATIENCE_MS } from './traffic.ts'
@@ -33,14 +32,7 @@ let chat: ShownLoadBalancer
 beforeAll(async () => {
   system = await TestSystem.start({ tenants: [BOLT], set: BGP_SETTINGS })
   ;[bolt] = system.tenants as [Tenant]
-  router = await BgpRouter.start({
-    namespace: system.lab.namespace('router'),
-    directory: path.join(system.lab.runDirectory, 'router'),
-    as: ROUTER.as,
-    routerId: ROUTER.address,
-    ecmp: 'multipath',
-    neighbors: NEIGHBORS,
-  })
+  router = await startRouter(system.lab)
   const { items } = await asAdmin<{ items: { id: string }[] }>('GET', '/node-groups')
   const settings = { vrrp: { profile: 'relaxed' }, bgp: { drainSeconds: 1 } }
   await asAdmin('PATCH', `/node-groups/${items[0]?.id}`, settings)

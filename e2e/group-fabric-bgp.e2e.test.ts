@@ -1,4 +1,3 @@
-import path from 'node:path'
 import {
   Caller,
   nodesInSync,
@@ -9,9 +8,9 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { BgpRouter } from '../packages/dataplane/src/testing/bgp/bgp-router.ts'
+import type { BgpRouter } from '../packages/dataplane/src/testing/bgp/bgp-router.ts'
 import { moveNode, shownVip } from './announcing-group.ts'
-import { BFD, BGP_SETTINGS, LOCAL_AS, NEIGHBORS, NODES, ROUTER } from './bgp-fabric.ts'
+import { BFD, BGP_SETTINGS, LOCAL_AS, NEIGHBORS, NODES, ROUTER, startRouter } from './bgp-fabric.ts'
 import { BOLT, balancer, vipOf } from './fixtures.ts'
 import { addEdge, createEdgePool, EDGE, edgeAddress, presentAt } from './second-fabric.ts'
 
@@ -39,14 +38,7 @@ beforeAll(async () => {
   const ownChoice = ["fabric.interface=''", `fabric.address=${OWN}`]
   await startAgent(system.lab, system.access, NODE, { set: ownChoice })
   await nodesInSync(system.access, 1)
-  router = await BgpRouter.start({
-    namespace: system.lab.namespace('router'),
-    directory: path.join(system.lab.runDirectory, 'router'),
-    as: ROUTER.as,
-    routerId: ROUTER.address,
-    ecmp: 'multipath',
-    neighbors: [INNER!, OUTER],
-  })
+  router = await startRouter(system.lab, [INNER!, OUTER])
   const { items } = await asAdmin<{ items: { id: string }[] }>('GET', '/node-groups')
   const group = { name: 'edge', announcer: 'bgp', bgp: { localAs: LOCAL_AS }, fabric: { reaches: EDGE.gateway } }
   edgeId = (await asAdmin<{ id: string }>('POST', '/node-groups', { ...group, projectIds: null })).id

@@ -1,4 +1,3 @@
-import path from 'node:path'
 import {
   domainNamespaces,
   nodesInSync,
@@ -9,8 +8,9 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { BgpRouter } from '../packages/dataplane/src/testing/bgp/bgp-router.ts'
+import type { BgpRouter } from '../packages/dataplane/src/testing/bgp/bgp-router.ts'
 import { schedule } from './announcing-group.ts'
+import { ROUTER, startRouter } from './bgp-fabric.ts'
 import { BOLT, balancer, vipOf } from './fixtures.ts'
 import { Clients } from './kept-alive.ts'
 import { agentOf, proxiesOf } from './node-processes.ts'
@@ -225,7 +225,6 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
 
 describe('with announcer bgp', () => {
   const LOCAL_AS = 64_512
-  const ROUTER = { address: '198.51.100.1', as: 64_513 } as const
   const ADDRESS: Readonly<Record<NodeName, string>> = { node1: '198.51.100.2', node2: '198.51.100.3' }
   let system: TestSystem
   let router: BgpRouter
@@ -234,14 +233,10 @@ describe('with announcer bgp', () => {
   beforeAll(async () => {
     const set = ['nodes.announcer=bgp', `nodes.localAs=${LOCAL_AS}`, 'liveness.moveAfterMs=600000']
     system = await TestSystem.start({ tenants: [BOLT], set })
-    router = await BgpRouter.start({
-      namespace: system.lab.namespace('router'),
-      directory: path.join(system.lab.runDirectory, 'router'),
-      as: ROUTER.as,
-      routerId: ROUTER.address,
-      ecmp: 'multipath',
-      neighbors: NODES.map((name) => ({ name, address: ADDRESS[name], as: LOCAL_AS, families: ['ipv4'] })),
-    })
+    router = await startRouter(
+      system.lab,
+      NODES.map((name) => ({ name, address: ADDRESS[name], as: LOCAL_AS, families: ['ipv4'] })),
+    )
     await changeGroup(system, { secondChanceSeconds: 20, bgp: { drainSeconds: 1 } })
     await system.api(system.access.admin, 'POST', '/bgp-peers', { name: 'tor', address: ROUTER.address, as: ROUTER.as })
     blog = await system.createLoadBalancer(system.tenants[0]!, balancer('blog', 'http'))
