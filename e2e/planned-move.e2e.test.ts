@@ -10,7 +10,7 @@ import {
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { BgpRouter } from '../packages/dataplane/src/testing/bgp/bgp-router.ts'
 import { schedule } from './announcing-group.ts'
-import { ROUTER, startRouter } from './bgp-fabric.ts'
+import { NODES as ADDRESS, LOCAL_AS, ROUTER, startRouter } from './bgp-fabric.ts'
 import { BOLT, balancer, vipOf } from './fixtures.ts'
 import { Clients } from './kept-alive.ts'
 import { agentOf, proxiesOf } from './node-processes.ts'
@@ -224,8 +224,6 @@ describe.each(['vrrp', 'l2'])('with announcer %s', (announcer) => {
 })
 
 describe('with announcer bgp', () => {
-  const LOCAL_AS = 64_512
-  const ADDRESS: Readonly<Record<NodeName, string>> = { node1: '198.51.100.2', node2: '198.51.100.3' }
   let system: TestSystem
   let router: BgpRouter
   let blog: ShownLoadBalancer
