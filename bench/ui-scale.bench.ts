@@ -2,7 +2,6 @@
  * The web page's table with 10,000 load balancers, in a real browser: from what a person does until the result is drawn,
  * what memory the page takes, and how soon a browser that has nothing of it shows something.
  */
-
 import { readFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { builtPage, callApi, createTenant, Lab, startControlPlane } from '@spout/testkit'
@@ -80,7 +79,7 @@ for (let round = 0; round <= ROUNDS; round++)
 const debug = await page.context().newCDPSession(page)
 await debug.send('HeapProfiler.collectGarbage')
 const { usedSize } = await debug.send('Runtime.getHeapUsage')
-const interactionMs = Math.max(...Object.values(took).map((each) => percentile(each, 0.95)))
+const interactionMs = Math.max(...Object.values(took).map((each) => percentile(each, 0.99)))
 const [megabytes, firstPaintMs] = [pageMb(), Math.max(...firstPaintsMs)]
 printRow(
   {
@@ -89,7 +88,7 @@ printRow(
     peer: null,
     comparedWith: '',
     ratio: null,
-    goal: `${LOAD_BALANCERS.toLocaleString('en-US')} load balancers: 95 % of each interaction <= ${GOAL.interactionMs} ms, page <= ${GOAL.megabytes} MB, first paint <= ${GOAL.firstPaintMs} ms`,
+    goal: `${LOAD_BALANCERS.toLocaleString('en-US')} load balancers: p99 of each interaction <= ${GOAL.interactionMs} ms, page <= ${GOAL.megabytes} MB, first paint <= ${GOAL.firstPaintMs} ms`,
     pass: interactionMs <= GOAL.interactionMs && megabytes <= GOAL.megabytes && firstPaintMs <= GOAL.firstPaintMs,
     detail: { heapMb: usedSize / 1_048_576, rounds: ROUNDS, load: loadavg()[0] ?? 0 },
     distributions: Object.fromEntries([
