@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
 import type { NativeHelper } from '@spout/sys'
 import { loadTable, type WholeTable, withoutTable } from '../nft/whole-table.ts'
 import { type DomainConfig, rootNetns } from './domain-config.ts'
@@ -75,8 +77,13 @@ export class MemberHostsLinks {
 
   async #setTunnel(namespace: string, { end, vni }: MemberHostsLayout): Promise<number> {
     const there = await this.#tunnel(namespace)
-    const wanted = end === null ? null : `${end.mac} ${vni} ${end.address}`
-    if (there === wanted) return 0
+    const wanted = end === null ? null : { ...end, vni }
+    if (isDeepStrictEqual(there, wanted)) return 0
+    if (there !== null && wanted !== null && isMovable(there, wanted)) {
+      const change = `link set dev ${HOSTS} type vxlan id ${vni} local ${wanted.address}`
+      await this.#run('ip', ['-n', namespace, ...change.split(' ')])
+      return 1
+    }
     if (there !== null) await this.#run('ip', ['-n', namespace, 'link', 'delete', 'dev', HOSTS])
     if (end === null) return 1
     const link = `link add name ${HOSTS} address ${end.mac} netns ${namespace} type vxlan id ${vni}`
@@ -86,13 +93,13 @@ export class MemberHostsLinks {
     return 1
   }
 
-  /** What the tunnel is made of, as `#setTunnel` compares it; null without one. */
-  async #tunnel(namespace: string): Promise<string | null> {
+  /** Null without one. */
+  async #tunnel(namespace: string): Promise<Tunnel | null> {
     const text = await this.#read(['-n', namespace, '-j', '-d', 'link', 'show', 'dev', HOSTS])
     const [link] = JSON.parse(text || '[]') as readonly KnownTunnel[]
     if (link === undefined) return null
     const { id, local, local6 } = link.linkinfo?.info_data ?? {}
-    return `${link.address} ${id} ${local ?? local6}`
+    return { address: local ?? local6, mac: link.address, vni: id }
   }
 
   async #setNeighbours(namespace: string, { neighbours }: MemberHostsLayout): Promise<number> {
@@ -215,6 +222,20 @@ function differing(
 ): { readonly gone: readonly string[]; readonly come: readonly string[] } {
   return { gone: [...there].filter((line) => !wanted.has(line)), come: [...wanted].filter((line) => !there.has(line)) }
 }
+
+/** This node's end. Absent: as the kernel does not say. */
+interface Tunnel {
+  readonly address: string | undefined
+  readonly mac: string
+  readonly vni: number | undefined
+}
+
+/**
+ * Whether the kernel can give the tunnel the wanted address. Packets find the same interface then: one that is made again
+ * has another index, which no table names yet.
+ */
+const isMovable = (there: Tunnel, wanted: Tunnel): boolean =>
+  there.mac === wanted.mac && there.vni === wanted.vni && isIPv6(there.address ?? '') === isIPv6(wanted.address ?? '')
 
 interface KnownTunnel {
   readonly address: string

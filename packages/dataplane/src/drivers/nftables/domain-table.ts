@@ -75,6 +75,8 @@ export class DomainTable {
   #content: TableContent
   /** Whether the kernel's content may differ from `#content`. */
   #stale = true
+  /** The mark of the table that was loaded last, which names its interfaces. */
+  #mark: string | null = null
   #exists = false
   #transactions = 0
 
@@ -139,6 +141,7 @@ export class DomainTable {
       await this.drop()
       return failures
     }
+    if (await this.#hasOtherLinks()) this.#stale = true
     if (!this.#stale) {
       await this.#commit([...wanted], failures, signal)
       if (!this.#stale) return failures
@@ -222,6 +225,7 @@ export class DomainTable {
     this.#content = content
     this.#exists = true
     this.#stale = false
+    this.#mark = skeleton.mark
   }
 
   /** Sends one transaction. If the helper dies during it, the generation tells whether it was applied. */
@@ -246,7 +250,20 @@ export class DomainTable {
     const { exists, comment } = await this.#helper.nftGeneration(this.#at)
     this.#exists = exists
     if (!exists || comment !== (await this.#skeleton()).mark) return false
+    this.#mark = comment
     return isAtGeneration(this.#helper, this.#at, generation)
+  }
+
+  /** Whether an interface was made again, perhaps with the domain's last change. Rules do not reach its new index. */
+  async #hasOtherLinks(): Promise<boolean> {
+    if (this.#stale || this.#shape.devices.length === 0) return false
+    try {
+      return (await this.#skeleton()).mark !== this.#mark
+    } catch (error) {
+      if (error instanceof HelperLost) return false
+      if (error instanceof HelperError) return true
+      throw error
+    }
   }
 
   /** The table as it must be now. Rejects with `HelperError` while an interface that it needs does not exist. */

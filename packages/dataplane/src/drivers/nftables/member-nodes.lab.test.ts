@@ -1,4 +1,4 @@
-import type { NodeMember, NodePool } from '@spout/model/node-state'
+import type { DomainHosts, NodeMember, NodePool } from '@spout/model/node-state'
 import { waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { WantedEntry } from '../../contracts/driver.ts'
@@ -407,6 +407,46 @@ it('a new process changes nothing; a lost tunnel is found and made again', async
   await balance(['pod2'])
   await leadTo('node1')
   expect(await client.connect(VIP[4], 80)).toBe('pod2 10.9.0.9')
+})
+
+/** Applies domains with these hosts, then the entry, as an agent does when a domain changes. */
+async function changeHosts(change: (hosts: DomainHosts, name: NodeName) => DomainHosts): Promise<void> {
+  for (const name of NAMES) {
+    const domain = domainOf(name)
+    const put = [{ ...domain, hosts: change(domain.hosts!, name) }]
+    expect(await nodes[name].domains.apply({ put, remove: [] }, signal)).toMatchObject([{ state: 'programmed' }])
+    const one = { ...applied.get(name)!, domain: put[0]! }
+    expect(await nodes[name].driver.apply({ put: [one], remove: [] }, signal)).toMatchObject([{ state: 'programmed' }])
+  }
+}
+
+it('a tunnel of another network is used at once', async () => {
+  await balance(['pod2'])
+  await leadTo('node1')
+  await changeHosts((hosts) => ({ ...hosts, vni: 2 }))
+  expect(await client.connect(VIP[4], 80)).toBe('pod2 10.9.0.9')
+  await changeHosts((hosts) => hosts)
+  expect(await client.connect(VIP[4], 80)).toBe('pod2 10.9.0.9')
+})
+
+it('connections go on when a node gets another address', async () => {
+  await balance(['pod2'])
+  await leadTo('node1')
+  const flows = await openFlows(4)
+  await lab.run('node1', `ip address add 10.9.0.31/24 dev ${nodes.node1.config.fabricInterface}`)
+  const tunnel = () => run('ip', ['-n', nodes.node1.domains.namespace(1), '-j', 'link', 'show', 'dev', 'hosts'])
+  const before = await tunnel()
+  await changeHosts((hosts, name) =>
+    name === 'node1'
+      ? { ...hosts, address: '10.9.0.31' }
+      : { ...hosts, peers: hosts.peers.map((peer) => ({ ...peer, address: '10.9.0.31' })) },
+  )
+  expect(await tunnel()).toBe(before)
+  expect(await alive(flows, 'after')).toBe(flows.length)
+  expect(await client.connect(VIP[4], 80)).toBe('pod2 10.9.0.9')
+  await changeHosts((hosts) => hosts)
+  expect(await alive(flows, 'back')).toBe(flows.length)
+  await closeAll(flows)
 })
 
 it('is removed completely', async () => {
