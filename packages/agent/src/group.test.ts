@@ -37,6 +37,12 @@ const group: GroupEntry = {
   flows: null,
 }
 
+/** Of a group with more shards, the first of which has the same number. */
+const another: GroupEntry = {
+  ...group,
+  vrrp: { ...group.vrrp!, shards: [1, 2].map((number) => ({ number, routerId: number + 4, priority: 200 })) },
+}
+
 let directory: string
 let node: RecordedNode
 let reports: Map<string, EntryReport>
@@ -129,6 +135,29 @@ describe("the node's membership in its group", () => {
     await start()
     expect(node.take()).toEqual(['group 1 shards'])
     expect(reports.get('domain/1')).toMatchObject({ state: 'programmed', announced: ['10.0.0.1'] })
+  })
+
+  test('changes only after the addresses of removed entries were withdrawn', async () => {
+    await sync(sharded, domainEntry(1, { gateway: SHARD }), group)
+    node.take()
+    const gone = [sharded.key, 'domain/1'].map((key): StateLine => ({ type: 'delete', key }))
+    await take(...gone, putLine(another))
+    const withdrawn = ['withdraw 10.0.0.1', 'withdraw 192.0.2.1']
+    expect(node.take()).toEqual([...withdrawn, 'group 2 shards', 'remove lb/a', 'domain- 1'])
+  })
+
+  test('waits while more is removed than fits into a pass', async () => {
+    const many = Array.from({ length: 600 }, (_, index) =>
+      loadBalancerEntry(`m${index}`, {
+        vips: [{ address: `192.0.3.${index}`, scope: 'fabric', announce: SHARD }],
+      }),
+    )
+    await sync(...many, domainEntry(1), group)
+    node.take()
+    await take(...many.map(({ key }): StateLine => ({ type: 'delete', key })), putLine(another))
+    const done = node.take()
+    expect(done.findLastIndex((each) => each.startsWith('withdraw'))).toBeLessThan(done.indexOf('group 2 shards'))
+    expect(done.filter((each) => each.startsWith('withdraw'))).toHaveLength(600)
   })
 
   test('ends when the control plane takes the entry away', async () => {

@@ -35,7 +35,7 @@ const NONE: ReadonlySet<string> = new Set()
 /**
  * Applies wanted entries in a fixed order: group membership, new domains, withdrawals of addresses, drivers,
  * announcements, removed domains. So no address is announced before the data plane confirmed it, and nothing is removed
- * while its address is announced.
+ * while its address is announced. What is removed is withdrawn before the group membership changes.
  */
 export class OrderedChanges {
   readonly #options: OrderedChangesOptions
@@ -70,7 +70,10 @@ export class OrderedChanges {
     const held = keys.map((key) => [key, wanted.get(key)] as const)
     const put = held.flatMap(([key, one]): Put[] => (one === undefined ? [] : [[key, one]]))
     const gone = held.flatMap(([key, one]) => (one === undefined ? [key] : []))
-    if (keys.includes(GROUP_KEY)) await this.applyGroup(signal)
+    if (keys.includes(GROUP_KEY)) {
+      await this.#withdrawGone(gone, signal)
+      await this.applyGroup(signal)
+    }
     const domains = put.filter(([, { entry }]) => entry.kind === 'domain')
     await this.applyDomains(domains, signal, new Set(keys))
     await this.#announceGateways(domains, signal)
@@ -149,6 +152,19 @@ export class OrderedChanges {
       gone.filter((key) => !staying.has(key)),
       signal,
     )
+  }
+
+  /**
+   * Withdraws the addresses of removed entries before the node takes another part in a group: shards have the same
+   * numbers in every group, so it would announce them there.
+   */
+  async #withdrawGone(gone: readonly string[], signal: AbortSignal): Promise<void> {
+    const { announcements } = this.#options
+    try {
+      await announcements.apply(new Map(gone.map((key) => [key, []])), signal)
+    } catch {
+      // It is tried again, and reported, before the entries are removed.
+    }
   }
 
   /**

@@ -7,7 +7,7 @@ import {
   SlowStarts,
   type WantedEntry,
 } from '@spout/dataplane'
-import { domainKey, isLoadBalancerKey } from '@spout/model/entry-keys'
+import { domainKey, GROUP_KEY, isLoadBalancerKey } from '@spout/model/entry-keys'
 import type { DomainEntry } from '@spout/model/node-state'
 import { withProxyPorts } from './apply-result.ts'
 import type { Domains } from './domains.ts'
@@ -283,8 +283,12 @@ export class NodeReconciler {
    * later pass.
    */
   #nextKeys(): readonly string[] {
-    const first = [...this.#dirty].filter((key) => !isLoadBalancerKey(key) && this.#wanted.get(key) !== undefined)
-    const keys = new Set(first)
+    const gone = [...this.#dirty].filter((key) => this.#wanted.get(key) === undefined)
+    // The group waits for what is removed before it (`OrderedChanges.make`).
+    const isFirst = (key: string): boolean =>
+      !isLoadBalancerKey(key) && this.#wanted.get(key) !== undefined && (key !== GROUP_KEY || gone.length <= PASS_KEYS)
+    const first = [...this.#dirty].filter(isFirst)
+    const keys = new Set(first.includes(GROUP_KEY) ? [...first, ...gone] : first)
     for (const key of this.#dirty) {
       if (keys.size >= PASS_KEYS) break
       keys.add(key)

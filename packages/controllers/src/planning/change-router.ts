@@ -120,12 +120,27 @@ export class ChangeRouter {
     const before = this.#cluster.groupOfNode(id)
     this.#expect(id)
     const after = this.#cluster.groupOfNode(id)
+    if (before !== null && after !== null && before !== after) {
+      this.#nodeMoved(id, before, after)
+      return
+    }
     for (const groupId of new Set([before, after])) if (groupId !== null) this.#groups.publish(groupId)
     if (before !== after) for (const groupId of [before, after]) this.#planGroup(groupId)
     else {
       this.#planUnsettled(after)
       this.#planHosting(after)
     }
+  }
+
+  /**
+   * Shards have the same numbers in every group: with its part in the new one, the node would announce the addresses of
+   * the former one. So it loses these first.
+   */
+  #nodeMoved(id: string, before: string, after: string): void {
+    const arrived = this.#groups.arrives(id)
+    for (const groupId of [before, after]) this.#groups.publish(groupId)
+    this.#planGroup(after)
+    this.#queue.planThen(this.#plannedFor(before), arrived)
   }
 
   /** Notes the node's group, and expects its reports while it exists. */
@@ -234,8 +249,18 @@ export class ChangeRouter {
 
   #planGroup(groupId: string | null): void {
     if (groupId === null) return
-    for (const networkId of this.#cluster.networksOfGroup(groupId)) this.#queue.network(networkId)
-    this.#queue.loadBalancers(this.#cluster.loadBalancersOfGroup(groupId))
+    const { networks, loadBalancers } = this.#plannedFor(groupId)
+    for (const networkId of networks) this.#queue.network(networkId)
+    this.#queue.loadBalancers(loadBalancers)
+  }
+
+  /** Ids of what the nodes of a group carry. */
+  #plannedFor(groupId: string) {
+    const [networks, loadBalancers] = [
+      this.#cluster.networksOfGroup(groupId),
+      this.#cluster.loadBalancersOfGroup(groupId),
+    ]
+    return { networks, loadBalancers }
   }
 
   /** Queues the group's load balancers that are not settled, or whose owner is lost or draining. */

@@ -163,6 +163,8 @@ export class PlanController implements Component, Placing, PlanForecaster {
       // A bug with one load balancer must not keep the node states of all others from becoming ready.
       this.#planned(id)
       throw error
+    } finally {
+      this.#queue.planned(key)
     }
     this.#planned(id)
     return done

@@ -65,6 +65,8 @@ export class GroupPublisher {
   readonly #begun: BegunMoves
   /** Drains whose node reported that no client is left (`drainOf`). */
   readonly #departed = new Set<string>()
+  /** Nodes that came from another group and have its addresses, each with its last move. */
+  readonly #arriving = new Map<string, object>()
   readonly #peers: PeerWatch
   readonly #unsubscribe: () => void
 
@@ -85,12 +87,27 @@ export class GroupPublisher {
     for (const { id } of this.#options.view.list('nodeGroup')) this.publish(id)
   }
 
+  /**
+   * Call when a node comes from another group. Until the returned function is called it keeps its part in that group, and
+   * the new one is planned without it.
+   */
+  arrives(nodeId: string): () => void {
+    const move = {}
+    this.#arriving.set(nodeId, move)
+    return () => {
+      if (this.#arriving.get(nodeId) !== move) return
+      this.#arriving.delete(nodeId)
+      const groupId = this.#options.cluster.groupOfNode(nodeId)
+      if (groupId !== null) this.publish(groupId)
+    }
+  }
+
   publish(groupId: string): void {
-    const { view, cluster, nodeStates, clock } = this.#options
+    const { view, nodeStates, clock, cluster } = this.#options
     const group = cluster.group(groupId)
     // First, because this may change the liveness of a node, which the plan below reads.
     if (group !== null) this.#peers.update(group)
-    const nodes = cluster.nodesOf(groupId)
+    const nodes = this.#nodesOf(groupId)
     const before = this.#published.get(groupId) ?? new Set<string>()
     this.#timers.get(groupId)?.clear()
     this.#timers.delete(groupId)
@@ -200,10 +217,10 @@ export class GroupPublisher {
   }
 
   #input(group: NodeGroup): GroupPlanInput {
-    const { view, cluster, clock } = this.#options
+    const { view, clock } = this.#options
     const { askedAt = '', moves = [] } = group.rebalance ?? {}
     const leaves = Map.groupBy(moves, ({ fromNodeId }) => fromNodeId)
-    const nodes = cluster.nodesOf(group.id).map(
+    const nodes = this.#nodesOf(group.id).map(
       (node): GroupNode => ({
         ...this.#partOf(node),
         lacksFabric: group.fabric !== undefined && this.#lacksFabric(node.id),
@@ -223,6 +240,10 @@ export class GroupPublisher {
       nowMs: clock.now().getTime(),
       watches: this.#peers.watches(group.id),
     }
+  }
+
+  #nodesOf(groupId: string): readonly Node[] {
+    return this.#options.cluster.nodesOf(groupId).filter(({ id }) => !this.#arriving.has(id))
   }
 
   /** Not before its first report. */

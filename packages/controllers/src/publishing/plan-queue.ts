@@ -7,6 +7,11 @@ const networkKey = (id: string): string => `${NETWORK}${id}`
 /** The network's id; null for a load balancer's key. */
 export const networkOfKey = (key: string): string | null => (key.startsWith(NETWORK) ? key.slice(NETWORK.length) : null)
 
+interface Awaited {
+  readonly keys: Set<string>
+  readonly then: () => void
+}
+
 /**
  * A queue of keys that must be planned: load balancers, by the key of their entries, and networks (`network/<id>`).
  * Several changes of one key coalesce, and projects take turns.
@@ -14,6 +19,7 @@ export const networkOfKey = (key: string): string | null => (key.startsWith(NETW
 export class PlanQueue {
   readonly keys: WorkQueue
   readonly #view: ModelView
+  readonly #awaited = new Set<Awaited>()
 
   constructor({ view, clock }: { readonly view: ModelView; readonly clock: Clock }) {
     this.keys = new WorkQueue({ clock })
@@ -30,6 +36,31 @@ export class PlanQueue {
 
   network(id: string | null): void {
     if (id !== null) this.keys.add(networkKey(id), this.#view.get('network', id)?.value.projectId)
+  }
+
+  /**
+   * Queues networks and load balancers, and calls `then` once each of them was planned, or could not be. One that fails
+   * makes nobody wait.
+   */
+  planThen(
+    of: { readonly networks: Iterable<string>; readonly loadBalancers: Iterable<string> },
+    then: () => void,
+  ): void {
+    const keys = new Set([...Array.from(of.networks, networkKey), ...Array.from(of.loadBalancers, loadBalancerKey)])
+    for (const id of of.networks) this.network(id)
+    this.loadBalancers(of.loadBalancers)
+    if (keys.size === 0) then()
+    else this.#awaited.add({ keys, then })
+  }
+
+  /** Call when a key was planned, or could not be. One that was added meanwhile is still awaited. */
+  planned(key: string): void {
+    if (this.keys.comesBack(key)) return
+    for (const awaited of this.#awaited) {
+      if (!awaited.keys.delete(key) || awaited.keys.size > 0) continue
+      this.#awaited.delete(awaited)
+      awaited.then()
+    }
   }
 
   networkAfter(id: string, delayMs: number): void {

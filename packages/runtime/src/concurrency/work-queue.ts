@@ -53,6 +53,11 @@ export class WorkQueue {
     return this.#paused.has(key)
   }
 
+  /** Whether the key was added while its worker has it, so that it comes back. */
+  comesBack(key: string): boolean {
+    return this.#again.has(key)
+  }
+
   /** @param group the tenant whose turn the work takes. A key stays in the group that it was last added with */
   add(key: string, group = ''): void {
     if (this.#closed) return
