@@ -23,7 +23,7 @@ export async function ask(caller: Caller, address: string): Promise<PodAnswer | 
 const RECENT = 40
 
 /** A client that sends requests again and again, each on a new connection, until it is stopped. */
-export class Asking {
+export class Asking implements AsyncDisposable {
   readonly #all: Asked[] = []
   readonly #running: Promise<void>
   #stopped = false
@@ -73,6 +73,10 @@ export class Asking {
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#running
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
   }
 }
 

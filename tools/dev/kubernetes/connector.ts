@@ -75,8 +75,11 @@ export function writeKubeconfig(
   return file
 }
 
-/** Writes the settings of the lab's connector. @returns their text without the comment */
-export function writeConnectorConfig(lab: Lab, access: SystemAccess, credential: Credential): string {
+/** There is one connector, and nobody starts it again: with a lease it would end when the API server is slow. */
+export const LEADS_ALONE = ['leader:', '  elect: false']
+
+/** Writes the settings of the lab's connector. */
+export function writeConnectorConfig(lab: Lab, access: SystemAccess, credential: Credential): void {
   const directory = directoryOf(lab)
   const text = [
     'spout:',
@@ -87,12 +90,12 @@ export function writeConnectorConfig(lab: Lab, access: SystemAccess, credential:
     `  kubeconfig: ${path.join(directory, 'kubeconfig')}`,
     'network:',
     '  name: net',
+    ...LEADS_ALONE,
     'http:',
     '  host: 127.0.0.1',
     '  port: 0',
   ].join('\n')
   writeFileSync(connectorConfigFile(lab), `${text}\n`)
-  return text
 }
 
 /** Starts a connector with its written settings. */

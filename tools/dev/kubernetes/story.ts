@@ -85,7 +85,8 @@ async function tellFirstTime(scene: Scene): Promise<NonNullable<KubernetesStoryR
 
   teller.heading('A client on the other side of the router asks, and goes on asking from here on')
   await cluster.readyPods(3, 'app=web')
-  const asking = new Asking(caller, vip)
+  // A story that ends early must not leave it: the program would never end.
+  await using asking = new Asking(caller, vip)
   const answers = await asking.recently('three pods to answer', (all) => podsOf(all).length === 3)
   teller.event(
     `http://${vip}/: ${describePods(answers)}; the pods see client ${answers[0]?.client.replace('::ffff:', '')}`,
@@ -116,14 +117,10 @@ async function tellRefusal({ cluster, kubectl, teller }: Scene): Promise<void> {
 
 /** Sends requests until each ready pod has answered one of the last. */
 async function everyPodAnswers({ cluster, caller }: Scene, vip: string) {
-  const asking = new Asking(caller, vip)
-  try {
-    const pods = (await cluster.pods('app=web')).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    const expected = Math.min(pods.length, MOST_PODS_SEEN)
-    return await asking.recently(`${expected} pods to answer at ${vip}`, (all) => podsOf(all).length >= expected)
-  } finally {
-    await asking.stop()
-  }
+  await using asking = new Asking(caller, vip)
+  const pods = (await cluster.pods('app=web')).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  const expected = Math.min(pods.length, MOST_PODS_SEEN)
+  return await asking.recently(`${expected} pods to answer at ${vip}`, (all) => podsOf(all).length >= expected)
 }
 
 function whatNext(lab: Lab, vip: string, management: ManagementClusterResult | null, teller: Teller): void {

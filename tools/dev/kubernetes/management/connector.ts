@@ -1,6 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import type { Lab, SystemAccess } from '@spout/testkit'
-import { connectorConfigFile, directoryOf, makeCredential, writeKubeconfig, writeSecret } from '../connector.ts'
+import {
+  connectorConfigFile,
+  directoryOf,
+  LEADS_ALONE,
+  makeCredential,
+  writeKubeconfig,
+  writeSecret,
+} from '../connector.ts'
 import { CLUSTER } from './cluster.ts'
 
 /** The connector of the provider's cluster. */
@@ -28,6 +35,7 @@ export async function writeSettings(lab: Lab, access: SystemAccess, server: Serv
     `    applicationCredentialSecretFile: ${writeSecret(directory, credential)}`,
     'kubernetes:',
     `  kubeconfig: ${writeKubeconfig(directory, server, token)}`,
+    ...LEADS_ALONE,
     'http:',
     '  host: 127.0.0.1',
     '  port: 0',
