@@ -35,6 +35,31 @@ export function ownProject(world: () => World): void {
     await page.getByText('of 777', { exact: false }).waitFor({ state: 'detached' })
   })
 
+  it('an operator limits the load balancers of a class, and takes the limit away', async () => {
+    const { system, acme } = world()
+    const { admin } = system.access
+    const { id } = await system.api<{ id: string }>(admin, 'POST', '/load-balancer-classes', { name: 'gold' })
+    await using visit = await world().loggedIn(admin, `projects/${acme.projectId}`)
+    const { page } = visit
+    const dialog = page.getByRole('dialog', { name: `Quota of ${ACME.project}` })
+    const setTo = async (limit: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Change quota' }).click()
+      await dialog.getByRole('textbox', { name: 'Load balancers of class gold' }).fill(limit)
+      await dialog.getByRole('button', { name: 'Set quota' }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+    const classes = async (): Promise<readonly object[]> =>
+      (await system.api<{ classes: readonly object[] }>(admin, 'GET', `/projects/${acme.projectId}/quota`)).classes
+    await setTo('3')
+    await page.getByText('0 of 3', { exact: true }).waitFor()
+    expect(await classes()).toEqual([{ id, name: 'gold', limit: 3, used: 0 }])
+    await setTo('')
+    await page.getByText('0 of any number').waitFor()
+    expect(await classes()).toEqual([])
+    await system.api(admin, 'DELETE', `/load-balancer-classes/${id}`)
+    await page.getByText('Load balancers of class gold').waitFor({ state: 'detached' })
+  })
+
   it('a tenant sees the quota, and is not offered to change it', async () => {
     await using visit = await world().loggedIn(ACME, 'project')
     await visit.page.getByText('Load balancers', { exact: true }).last().waitFor()

@@ -7,6 +7,7 @@ import { useSession } from '../session/session-context.ts'
 import styles from './project.module.css'
 import { QuotaDialog } from './quota-dialog.tsx'
 import { quotaRows } from './quota-rows.ts'
+import { useClassRows } from './use-class-rows.ts'
 
 interface Props {
   readonly projectId: string
@@ -18,14 +19,15 @@ interface Props {
 export function QuotaCard({ projectId, name, quota }: Props) {
   const { may } = useSession()
   const [isChanging, setChanging] = useState(false)
+  const classes = useClassRows(projectId, quota)
   return (
     <Card title="Quota">
       <div className={styles.quotas}>
         {quotaRows(quota).map(({ resource, title, used, limit, level, text }) => (
           <Meter key={resource} label={title} value={used} limit={limit} tone={level} text={text} />
         ))}
-        {quota.classes.map(({ id, name, used, limit }) => (
-          <Meter key={id} label={`Load balancers of class ${name}`} value={used} limit={limit} />
+        {classes.rows.map(({ id, title, used, limit, level }) => (
+          <Meter key={id} label={title} value={used} limit={limit} tone={level} />
         ))}
       </div>
       {may.operate && (

@@ -1,5 +1,6 @@
 import type { QuotaResource } from '@spout/model'
 import type { ProjectQuota } from '../api/quotas.ts'
+import { levelOf, percentOf, type QuotaLevel } from './quota-level.ts'
 
 /** One resource of a quota, for a bar. */
 export interface QuotaRow {
@@ -9,7 +10,7 @@ export interface QuotaRow {
   readonly limit: number
   /** 0 to 100, also where more is used than a lowered limit allows. */
   readonly percent: number
-  readonly level: 'ok' | 'warn' | 'bad'
+  readonly level: QuotaLevel
   /** `12 of 100`. */
   readonly text: string
 }
@@ -29,21 +30,19 @@ const TITLES: Readonly<Record<QuotaResource, string>> = {
   securityGroups: 'Security groups',
   bytes: 'Stored documents',
 }
-const NEARLY_PERCENT = 80
 
 /** The resources of a quota in their usual order. */
 export const quotaRows = ({ limits, used }: Pick<ProjectQuota, 'limits' | 'used'>): readonly QuotaRow[] =>
   (Object.keys(TITLES) as QuotaResource[]).map((resource) => {
     const [most, now] = [limits[resource], used[resource]]
-    const percent = most === 0 ? (now > 0 ? 100 : 0) : Math.min(100, (100 * now) / most)
     const textOf = resource === 'bytes' ? bytesText : countText
     return {
       resource,
       title: TITLES[resource],
       used: now,
       limit: most,
-      percent,
-      level: now > 0 && now >= most ? 'bad' : percent >= NEARLY_PERCENT ? 'warn' : 'ok',
+      percent: percentOf(now, most),
+      level: levelOf(now, most),
       text: `${textOf(now)} of ${textOf(most)}`,
     }
   })

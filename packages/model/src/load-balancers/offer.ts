@@ -89,10 +89,6 @@ export const loadBalancerClass = z.strictObject({
 })
 export type LoadBalancerClass = z.infer<typeof loadBalancerClass>
 
-/** Whether load balancers of this project may use the class. */
-export const mayUseClass = ({ projectIds }: Pick<LoadBalancerClass, 'projectIds'>, projectId: string | null): boolean =>
-  projectIds === undefined || (projectId !== null && projectIds.includes(projectId))
-
 export const zoneSettings = z.strictObject({
   nodeGroupId: offerShape.nodeGroupId,
   /** Ids of the networks and address pools that the first VIP may come from. Absent: all. */
