@@ -90,4 +90,20 @@ export function completion(world: () => World): void {
     await discard()
     expect(await text().inputValue()).toBe(whole)
   })
+
+  it('offers the pools of the document where one is named, and marks a name that is not among them', async () => {
+    await text().fill(
+      'pools:\n  - name: shop-web\n    protocol: http\nlisteners:\n  - protocol: http\n    port: 80\n    defaultPool: ',
+    )
+    await press('Control+Space')
+    await list().getByRole('option', { name: 'shop-web' }).waitFor()
+    await press('Enter')
+    await list().waitFor({ state: 'detached' })
+    expect(await text().inputValue()).toMatch(/defaultPool: shop-web$/)
+    await press('Backspace', 'Backspace')
+    await press('Escape')
+    const reason = 'Field listeners[0].defaultPool: Pool shop-w not found: did you mean shop-web?'
+    await visit.page.getByText(`Line 7: ${reason}`).waitFor()
+    await discard()
+  })
 }

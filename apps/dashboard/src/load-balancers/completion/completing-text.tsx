@@ -3,8 +3,10 @@ import { useAnnounce } from '../../parts/announcer.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { type CaretPlace, caretPlace } from './caret-place.ts'
 import styles from './completing-text.module.css'
-import { type Completion, type Completions, completionsAt } from './completions-at.ts'
+import type { Completion } from './completion.ts'
+import { type Completions, completionsAt } from './completions-at.ts'
 import { DOCUMENT_SCHEMA } from './document-schema.ts'
+import type { Nameable } from './nameable.ts'
 import { Suggestions } from './suggestions.tsx'
 
 interface Props {
@@ -13,6 +15,7 @@ interface Props {
   readonly value: string
   readonly onChange: (value: string) => void
   readonly error: string | null
+  readonly nameable: Nameable
 }
 
 /** What may stand where somebody typed, or asked for it. */
@@ -21,7 +24,7 @@ interface Shown extends Completions {
 }
 
 /** A text area for YAML that says what may stand where somebody types. Enter takes what an arrow key has chosen. */
-export function CompletingText({ value, onChange, ...rest }: Props) {
+export function CompletingText({ value, onChange, nameable, ...rest }: Props) {
   const area = useRef<HTMLTextAreaElement>(null)
   const list = useId()
   const [shown, setShown] = useState<Shown | null>(null)
@@ -32,9 +35,10 @@ export function CompletingText({ value, onChange, ...rest }: Props) {
   const close = (): void => setShown(null)
   /** @param isWanted by Ctrl+Space: then also where no word begins */
   const ask = (element: HTMLTextAreaElement, isWanted: boolean): void => {
-    const found = completionsAt(element.value, element.selectionStart, DOCUMENT_SCHEMA)
+    const found = completionsAt(element.value, element.selectionStart, DOCUMENT_SCHEMA, nameable)
     const word = element.value.slice(found.from, found.to)
-    const isWhole = found.items.length === 1 && found.items[0]?.label === word
+    const [first] = found.items
+    const isWhole = found.items.length === 1 && (first?.label === word || first?.insert === word)
     const isNothing = found.items.length === 0 || isWhole || (word === '' && !isWanted)
     setShown(isNothing ? null : { ...found, place: caretPlace(element, found.from) })
     setChosen(isWanted ? 0 : null)

@@ -3,15 +3,30 @@ import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { completionsAt } from './completions-at.ts'
 import { DOCUMENT_SCHEMA } from './document-schema.ts'
+import { type Nameable, NOTHING_NAMEABLE } from './nameable.ts'
 import { atCursor } from './testing/cursor.ts'
 
-const at = (marked: string) => completionsAt(...atCursor(marked), DOCUMENT_SCHEMA).items
+const NAMEABLE: Nameable = {
+  ...NOTHING_NAMEABLE,
+  pool: [
+    { id: '4a1f', name: 'web', note: 'http' },
+    { id: undefined, name: 'web two', note: 'tcp' },
+    { id: '9c20', name: '80', note: 'http' },
+    { id: '5b00', name: '', note: 'tcp' },
+    { id: '77e1', name: 'web', note: 'udp' },
+  ],
+  keyed: [{ id: 'c1', name: 'shop', note: 'shop.example' }],
+  users: [{ id: 'u1', name: 'staff', note: '' }],
+  subnet: [{ id: 's1', name: 'inner', note: '10.0.0.0/24' }],
+}
+
+const at = (marked: string) => completionsAt(...atCursor(marked), DOCUMENT_SCHEMA, NAMEABLE).items
 const labels = (marked: string): readonly string[] => at(marked).map(({ label }) => label)
 const item = (marked: string, label: string) => at(marked).find((one) => one.label === label)
 /** The text after the first completion was taken, with the cursor in it. */
 function taken(marked: string, label?: string): string {
   const [text, offset] = atCursor(marked)
-  const { from, to, items } = completionsAt(text, offset, DOCUMENT_SCHEMA)
+  const { from, to, items } = completionsAt(text, offset, DOCUMENT_SCHEMA, NAMEABLE)
   const { insert = '' } = items.find((one) => one.label === (label ?? one.label)) ?? {}
   return `${text.slice(0, from)}${insert}^${text.slice(to)}`
 }
@@ -74,10 +89,54 @@ describe('values', () => {
   })
 })
 
+describe('what is named', () => {
+  const share = 'listeners:\n  - routes:\n      - action:\n          type: forward\n          pools:\n            - '
+
+  it('are the pools of the document, by name or by id', () => {
+    expect(labels('listeners:\n  - defaultPool: ^')).toEqual(['web', 'web two', '80'])
+    expect(labels(`${share}pool: two^`)).toEqual(['web two'])
+    expect(item(`${share}pool: ^`, 'web')?.detail).toBe('http')
+    expect(at('listeners:\n  - defaultPoolId: ^').map(({ label, insert }) => [label, insert])).toEqual([
+      ...[
+        ['web', '4a1f'],
+        ['80', '9c20'],
+        ['5b00', '5b00'],
+        ['web', '77e1'],
+      ],
+    ])
+    expect(taken(`${share}poolId: we^`)).toBe(`${share}poolId: 4a1f^`)
+    expect(taken(`${share}poolId: 77^`)).toBe(`${share}poolId: 77e1^`)
+  })
+
+  it('is written as YAML reads it', () => {
+    expect(taken('listeners:\n  - defaultPool: ^', '80')).toContain('defaultPool: "80"^')
+    expect(taken('listeners:\n  - defaultPool: two^')).toContain('defaultPool: web two^')
+  })
+
+  it('are the certificates that fit, and subnets', () => {
+    const tls = 'listeners:\n  - tls:\n      '
+    expect(at(`${tls}certificateIds:\n        - ^`)).toEqual([
+      { label: 'shop', insert: 'c1', detail: 'shop.example', description: 'c1' },
+    ])
+    expect(labels(`${tls}clientCertificates:\n        caCertificateId: ^`)).toEqual([])
+    expect(labels('pools:\n  - members:\n      - subnetId: ^')).toEqual(['inner'])
+    expect(
+      labels(`${share.replace('pools:\n            - ', 'basicAuthentication:\n            usersId: ')}^`),
+    ).toEqual(['staff'])
+  })
+
+  it('is nothing where the field is not known', () => {
+    expect(labels('vips:\n  - poolId: ^')).toEqual([])
+    expect(labels('pools:\n  - pool: ^')).toEqual([])
+    expect(labels('listeners:\n  - insertHeaders:\n      - ^')).not.toContain('web')
+  })
+})
+
 describe('whatever is typed', () => {
   const piece = fc.constantFrom(
     ...['\n', '  ', '    ', '- ', '-', ': ', ':', '#', '"', "'", '|', '>', '[', '{', '\t', '\r\n', '__proto__'],
     ...['pools', 'members', 'listeners', 'routes', 'action', 'type', 'forward', 'constructor', 'tls', 'name', '1.2'],
+    ...['defaultPool', 'certificateIds', 'web'],
   )
   const text = fc.oneof(
     fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join('')),
@@ -87,7 +146,7 @@ describe('whatever is typed', () => {
   it('never throws, and replaces only the word at the cursor', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: -3, max: 200 }), (typed, offset) => {
-        const { from, to, items } = completionsAt(typed, offset, DOCUMENT_SCHEMA)
+        const { from, to, items } = completionsAt(typed, offset, DOCUMENT_SCHEMA, NAMEABLE)
         expect(Array.isArray(items)).toBe(true)
         if (items.length === 0) return
         expect(from).toBeLessThanOrEqual(to)

@@ -1,17 +1,9 @@
+import type { Completion } from './completion.ts'
+import { type Nameable, NOTHING_NAMEABLE } from './nameable.ts'
+import { namesFor } from './names-for.ts'
 import { type Place, placeAt } from './place.ts'
 import { alternativesOf, fitting, nodesAt, type SchemaNode, wordsOf } from './schema-node.ts'
 import { valueText } from './value-text.ts'
-
-export interface Completion {
-  /** The field or the value. */
-  readonly label: string
-  /** What replaces the typed word. */
-  readonly insert: string
-  /** What a value may be. */
-  readonly detail: string
-  /** What it is for; empty where nothing is written about it. */
-  readonly description: string
-}
 
 export interface Completions {
   /** Offsets of what is replaced. */
@@ -25,19 +17,29 @@ const NONE: Completions = { from: 0, to: 0, items: [] }
 /**
  * What may be typed at a place of a YAML document. The document may be half typed and wrong in any way.
  * @param offset of the cursor in the text
+ * @param nameable what fields can name that name something
  */
-export function completionsAt(text: string, offset: number, schema: SchemaNode): Completions {
+export function completionsAt(
+  text: string,
+  offset: number,
+  schema: SchemaNode,
+  nameable: Nameable = NOTHING_NAMEABLE,
+): Completions {
   const place = placeAt(text, offset)
   if (place === null) return NONE
   const nodes = nodesAt(schema, place.path)
-  const all = place.key === null ? [...fields(schema, nodes, place), ...words(nodes)] : values(schema, nodes, place)
+  const all =
+    place.key === null
+      ? [...fields(schema, nodes, place), ...listItems(nodes, place, nameable)]
+      : values(schema, nodes, place, nameable)
   return { from: place.from, to: place.to, items: bestFirst(all, place.word) }
 }
 
-/** Those that begin with the word, then those that contain it. */
+/** Those that begin with the word, then those that contain it. An id is found by its beginning, too. */
 function bestFirst(all: readonly Completion[], word: string): readonly Completion[] {
   const wanted = word.toLowerCase()
-  const at = ({ label }: Completion): number => label.toLowerCase().indexOf(wanted)
+  const at = ({ label, insert }: Completion): number =>
+    insert.toLowerCase().startsWith(wanted) ? 0 : label.toLowerCase().indexOf(wanted)
   const found = all.filter((one) => at(one) >= 0)
   return [...found.filter((one) => at(one) === 0), ...found.filter((one) => at(one) > 0)]
 }
@@ -87,12 +89,25 @@ function behind(alternatives: readonly SchemaNode[], column: number): string {
   return alternatives.some(({ properties }) => properties !== undefined) ? below : ': '
 }
 
-function values(schema: SchemaNode, around: readonly SchemaNode[], { key, beside }: Place): readonly Completion[] {
+/** What an item of a list may be. */
+function listItems(around: readonly SchemaNode[], { path }: Place, nameable: Nameable): readonly Completion[] {
+  const list = path.at(-1) === null ? path.at(-2) : undefined
+  const isText = around.some(({ type }) => type === 'string')
+  return [...words(around), ...(isText && list != null ? namesFor(list, nameable) : [])]
+}
+
+function values(
+  schema: SchemaNode,
+  around: readonly SchemaNode[],
+  { key, beside }: Place,
+  nameable: Nameable,
+): readonly Completion[] {
   const nodes = fitting(around, beside).flatMap(({ properties = {} }) =>
     key !== null && Object.hasOwn(properties, key) ? (properties[key] ?? []) : [],
   )
   const alternatives = nodes.flatMap((node) => alternativesOf(schema, node))
-  return words(alternatives, nodes[0]?.default)
+  const isText = alternatives.some(({ type }) => type === 'string')
+  return [...words(alternatives, nodes[0]?.default), ...(isText && key !== null ? namesFor(key, nameable) : [])]
 }
 
 /** The words that a value may be one of. A list of them is not typed in one line. */

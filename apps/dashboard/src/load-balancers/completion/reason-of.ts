@@ -1,9 +1,6 @@
 import type { SpoutError } from '@spout/model/errors'
-import { nearest } from '@spout/model/nearest'
 import { fieldNames, nodesAt, type SchemaNode, type Step } from './schema-node.ts'
-
-/** Of letters; fewer in a short name, which would be near to many. */
-const MOST_CHANGES = 3
+import { withNearest } from './with-nearest.ts'
 
 /**
  * Why a field is wrong, with the name that was likely meant. Null: the server takes it, since requests may say more than
@@ -20,8 +17,7 @@ export function reasonOf(
   if (code === 'UnknownField') {
     const names = fieldNames(schema, around)
     if (names.includes(name)) return null
-    const near = nearest(name, names, Math.min(MOST_CHANGES, Math.ceil(name.length / 2)))
-    return near === null ? message : `${message}: did you mean ${near}?`
+    return withNearest(message, name, names)
   }
   if (code !== 'MissingField') return message
   const objects = nodesAt(schema, around).filter(({ properties }) => properties !== undefined)

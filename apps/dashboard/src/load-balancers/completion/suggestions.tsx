@@ -1,5 +1,5 @@
 import type { CaretPlace } from './caret-place.ts'
-import type { Completion } from './completions-at.ts'
+import type { Completion } from './completion.ts'
 import styles from './suggestions.module.css'
 
 interface Props {
@@ -26,7 +26,7 @@ export function Suggestions({ id, items, chosen, onTake, place }: Props) {
             // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the text
             // biome-ignore lint/a11y/useKeyWithClickEvents: the text has the keys
             <div
-              key={item.label}
+              key={`${item.label} ${item.insert}`}
               id={`${id}-${at}`}
               role="option"
               aria-selected={at === chosen}

@@ -32,6 +32,17 @@ describe('checkedText', () => {
     expect(fault('10.0.0.11', '127.0.0.1')?.line).toBe(12)
   })
 
+  it('names the line where a pool is named that is not there', () => {
+    expect(checkedText(TEXT.replace('defaultPool: web', 'defaultPool: wbe')).fault).toEqual({
+      line: 5,
+      reason: 'Field listeners[0].defaultPool: Pool wbe not found: did you mean web?',
+    })
+    const byId = TEXT.replace('defaultPool: web', 'defaultPoolId: 7f1b4c1e-0000-4000-8000-000000000001')
+    expect(checkedText(byId).fault?.line).toBe(5)
+    const stored = { id: '7f1b4c1e-0000-4000-8000-000000000001', name: 'web', protocol: 'http' }
+    expect(checkedText(byId, [stored]).fault).toBeNull()
+  })
+
   it('names the line of what is no YAML', () => {
     expect(checkedText('name: shop\npools: [').fault?.line).toBe(2)
     expect(checkedText('name: "shop').fault).not.toBeNull()

@@ -4,6 +4,8 @@ import { isNode, LineCounter, parseDocument } from 'yaml'
 import { DOCUMENT_SCHEMA } from '../completion/document-schema.ts'
 import { reasonOf } from '../completion/reason-of.ts'
 import { documentDraft } from './document-draft.ts'
+import type { DocumentPool } from './document-pools.ts'
+import { type FieldFault, unknownPool } from './unknown-pool.ts'
 
 export interface TextFault {
   /** From 1; null when it is about no line. */
@@ -22,8 +24,11 @@ const unreadable = (line: number | null, reason: string): CheckedText => ({
   fault: { line, reason },
 })
 
-/** Checks the YAML of a load balancer as far as the browser can. Aliases are refused: the text is data. */
-export function checkedText(text: string): CheckedText {
+/**
+ * Checks the YAML of a load balancer as far as the browser can. Aliases are refused: the text is data.
+ * @param stored the pools of the version that was read
+ */
+export function checkedText(text: string, stored: readonly DocumentPool[] = []): CheckedText {
   const lines = new LineCounter()
   const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const [error] = yaml.errors
@@ -31,14 +36,19 @@ export function checkedText(text: string): CheckedText {
   const document: unknown = plain(() => yaml.toJS({ maxAliasCount: 0 }))
   if (document === undefined) return unreadable(null, 'The text may hold no aliases.')
   if (typeof document !== 'object' || document === null) return unreadable(null, 'The text must be an object.')
+  const fault = schemaFault(document) ?? unknownPool(document, stored)
+  return { document, fault: fault && { line: lineOf(yaml, lines, fault.field), reason: fault.reason } }
+}
+
+function schemaFault(document: object): FieldFault | null {
   try {
     parseAs(documentDraft, document)
-    return { document, fault: null }
+    return null
   } catch (wrong) {
     if (!(wrong instanceof SpoutError)) throw wrong
     const field = wrong.field ?? ''
     const reason = reasonOf(wrong, pathOf(field), DOCUMENT_SCHEMA)
-    return { document, fault: reason === null ? null : { line: lineOf(yaml, lines, field), reason } }
+    return reason === null ? null : { field, reason }
   }
 }
 

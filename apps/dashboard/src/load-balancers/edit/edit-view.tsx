@@ -16,8 +16,10 @@ import { PreviewDialog } from '../preview/preview-dialog.tsx'
 import { draftOf } from '../text/draft-of.ts'
 import { type CheckedText, checkedText, lineOfField } from './checked-text.ts'
 import { Conflict } from './conflict.tsx'
+import { type DocumentPool, poolsOf } from './document-pools.ts'
 import styles from './edit-view.module.css'
 import { readAfterConflict } from './read-after-conflict.ts'
+import { useNameable } from './use-nameable.ts'
 import { useSettled } from './use-settled.ts'
 
 /** The document of one load balancer, to be changed as YAML. */
@@ -35,10 +37,15 @@ const AS_READ: CheckedText = { document: undefined, fault: null }
 /** A version of the document, as text. */
 interface Version {
   readonly text: string
+  readonly pools: readonly DocumentPool[]
   readonly etag: string | null
 }
 
-const versionOf = ({ body, etag }: Answer<ShownLoadBalancer>): Version => ({ text: stringify(draftOf(body)), etag })
+const versionOf = ({ body, etag }: Answer<ShownLoadBalancer>): Version => ({
+  text: stringify(draftOf(body)),
+  pools: poolsOf(body),
+  etag,
+})
 
 /** What is typed stays whatever happens: a refusal, a change by somebody else, the session's end. */
 function Editor({ now }: { readonly now: Answer<ShownLoadBalancer> }) {
@@ -49,7 +56,15 @@ function Editor({ now }: { readonly now: Answer<ShownLoadBalancer> }) {
   const isOld = current.etag !== base.etag && current.text !== base.text
   const settled = useSettled(text, CHECK_AFTER_MS)
   const checkable = text.length > LONG_TEXT ? settled : text
-  const checked = useMemo(() => (checkable === base.text ? AS_READ : checkedText(checkable)), [checkable, base.text])
+  const checked = useMemo(
+    () => (checkable === base.text ? AS_READ : checkedText(checkable, base.pools)),
+    [checkable, base],
+  )
+  const pools = useMemo(
+    () => (checked === AS_READ ? base.pools : checked.document && poolsOf(checked.document)),
+    [checked, base],
+  )
+  const nameable = useNameable(now.body.projectId, pools)
   const start = (from: Version): void => {
     setBase(from)
     setText(from.text)
@@ -104,6 +119,7 @@ function Editor({ now }: { readonly now: Answer<ShownLoadBalancer> }) {
         value={text}
         onChange={setText}
         error={faultText(checked.fault)}
+        nameable={nameable}
       />
       {refusal !== null && !isOld && <ProblemBox error={atLine(refusal, text)} />}
       <div className={styles.actions}>
