@@ -1,5 +1,5 @@
 import { CurrentStatus, type DnsPublisher } from '@spout/controllers'
-import { type DnsReader, type DomainChecks, type PlanForecaster, SpoutError } from '@spout/model'
+import { type DnsReader, type DomainChecks, type DrainForecaster, type PlanForecaster, SpoutError } from '@spout/model'
 import { type Clock, Lifecycle } from '@spout/runtime'
 import type { Logger } from '@spout/runtime/logger'
 import { AgentLink, type AuditLog, type Authenticator, type CertificateAuthority } from '@spout/server'
@@ -40,7 +40,10 @@ export class LeaderPart {
   readonly status: CurrentStatus
   readonly dnsNames: DnsReader = { names: (id) => this.#loops.dns.names(id) }
   readonly domains: DomainChecks
-  readonly plans: PlanForecaster = { forecast: (...change) => this.#loops.planner.forecast(...change) }
+  readonly plans: PlanForecaster & DrainForecaster = {
+    forecast: (...change) => this.#loops.planner.forecast(...change),
+    forecastDrain: (nodeId) => this.#loops.planner.forecastDrain(nodeId),
+  }
   readonly #options: LeaderPartOptions
   /** Loops that were never started. */
   readonly #atRest: ControlLoops

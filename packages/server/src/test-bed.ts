@@ -5,10 +5,13 @@ import { StoreAdmission, StoreView } from '@spout/admission'
 import type { ModelView } from '@spout/admission/contract'
 import {
   type DomainChecks,
+  type DrainForecaster,
+  type DrainPreview,
   FIGURE_SPANS,
   type FigureSpan,
   type Figures,
   type FiguresReader,
+  fabricAddressOf,
   type LoadBalancer,
   type LoadBalancerStatus,
   type LoadBalancerSummary,
@@ -22,6 +25,7 @@ import {
   type Role,
   type ServiceStats,
   type ShardStatus,
+  SpoutError,
   type StatusReader,
   UNSEEN_NODE,
   type VipMove,
@@ -29,7 +33,15 @@ import {
   type WithdrawalReader,
 } from '@spout/model'
 import type { RequestParts } from '@spout/model/node-report'
-import { type Planned, type PlannedNode, planDifference, planLoadBalancer } from '@spout/plan'
+import {
+  drainDifference,
+  type GroupNode,
+  type Planned,
+  type PlannedNode,
+  planDifference,
+  planGroup,
+  planLoadBalancer,
+} from '@spout/plan'
 import { type Clock, Listeners, type Logger, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { SealingKeys } from '@spout/runtime/sealing-keys'
 import { MemoryStore } from '@spout/store'
@@ -202,11 +214,30 @@ class TestWithdrawals implements WithdrawalReader {
 }
 
 /** Plans for two nodes that carry everything, and for none of a group that a load balancer names. */
-class TestPlans implements PlanForecaster {
+class TestPlans implements PlanForecaster, DrainForecaster {
   readonly #view: ModelView
+  readonly #ownership: OwnershipReader
 
-  constructor(view: ModelView) {
+  constructor(view: ModelView, ownership: OwnershipReader) {
     this.#view = view
+    this.#ownership = ownership
+  }
+
+  /** All nodes are connected, and no load balancer is on one. */
+  forecastDrain(nodeId: string): DrainPreview {
+    const own = this.#view.get('node', nodeId)?.value.nodeGroupId
+    const group = this.#view.get('nodeGroup', own ?? '')?.value
+    if (group === undefined) throw new SpoutError('NotFound', { what: 'Node group', id: own ?? '' })
+    const nodes = this.#view
+      .list('node')
+      .filter(({ nodeGroupId }) => nodeGroupId === group.id)
+      .map((node): GroupNode => {
+        const scheduling = node.id === nodeId ? 'draining' : node.scheduling
+        return { ...node, scheduling, fabricAddress: fabricAddressOf(node), connection: 'connected' }
+      })
+    const plan = planGroup({ group, nodes, peers: [], advertisements: [], nowMs: 0 })
+    const shards = this.#ownership.shards(group.id)
+    return drainDifference({ nodeId, group, nodes, plan, shards, waitsFor: null, carried: [], owners: new Map() })
   }
 
   forecast(before: LoadBalancer | null, after: LoadBalancer | null): PlanDifference {
@@ -335,7 +366,7 @@ export async function openTestBed(
     enabled: true,
     check: (id) => admission.concludeDomainCheck(id, { record: 'absent' }, 0),
   }
-  const plans = new TestPlans(view)
+  const plans = new TestPlans(view, ownership)
   const readers = { status, figures, audit, ownership, withdrawals, plans }
   const parts = { ...readers, store, streams, networkDefaults, dns, domains, page }
   mount(app, nativeApi({ ...common, ...parts, credentials, linkPin: 'f'.repeat(32), leads: () => true }), gate)

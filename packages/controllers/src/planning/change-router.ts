@@ -10,6 +10,7 @@ import type { ReadByDomains } from '../publishing/domain-publisher.ts'
 import type { GroupPublisher, ReadByGroups } from '../publishing/group-publisher.ts'
 import type { ReadByLoadBalancers } from '../publishing/load-balancer-publisher.ts'
 import type { PlanQueue } from '../publishing/plan-queue.ts'
+import { unsettledOf } from './unsettled.ts'
 
 export interface ChangeRouterOptions {
   readonly view: ModelView
@@ -266,10 +267,6 @@ export class ChangeRouter {
   /** Queues the group's load balancers that are not settled, or whose owner is lost or draining. */
   #planUnsettled(groupId: string | null): void {
     if (groupId === null) return
-    const group = this.#cluster.loadBalancersOfGroup(groupId)
-    for (const id of this.#placements.unsettled) if (group.has(id)) this.#queue.loadBalancer(id)
-    for (const { id, scheduling } of this.#cluster.nodesOf(groupId))
-      if (scheduling === 'draining' || this.#options.liveness.of(id) === 'lost')
-        this.#queue.loadBalancers(this.#placements.ownedBy(id))
+    this.#queue.loadBalancers(unsettledOf(this.#options, groupId))
   }
 }

@@ -6,6 +6,8 @@ import type {
   PlannedMoveAdmission,
 } from '@spout/admission/contract'
 import {
+  type DrainForecaster,
+  type DrainPreview,
   type LoadBalancer,
   loadBalancerOfKey,
   type OwnershipReader,
@@ -26,8 +28,9 @@ import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import { DomainPublisher } from '../publishing/domain-publisher.ts'
 import { GroupPublisher } from '../publishing/group-publisher.ts'
 import { LoadBalancerPublisher } from '../publishing/load-balancer-publisher.ts'
-import { networkOfKey, PlanQueue } from '../publishing/plan-queue.ts'
+import { networkOfKey, PLAN_WORKERS, PlanQueue } from '../publishing/plan-queue.ts'
 import { ChangeRouter } from './change-router.ts'
+import { type DrainForecastOptions, forecastDrain } from './drain-forecast.ts'
 
 export interface PlanControllerOptions {
   /** Must be caught up with the store when `start` is called. */
@@ -46,8 +49,6 @@ export interface PlanControllerOptions {
   readonly log: Logger
 }
 
-/** How many plans may wait for their commits at the same time. Commits share a disk flush. */
-const WORKERS = 64
 /** How long a burst of plans may run before it yields to other work, such as requests, reports and heartbeats. */
 const YIELD_EVERY_MS = 1
 
@@ -58,7 +59,7 @@ const YIELD_EVERY_MS = 1
  * placement, the new placement is stored before anything is published. So after a restart the plans yield the same
  * bytes, and nodes have nothing to do.
  */
-export class PlanController implements Component, Placing, PlanForecaster {
+export class PlanController implements Component, Placing, PlanForecaster, DrainForecaster {
   readonly name = 'plan-controller'
   readonly #options: PlanControllerOptions
   readonly #cluster: ClusterIndex
@@ -67,6 +68,7 @@ export class PlanController implements Component, Placing, PlanForecaster {
   readonly #domains: DomainPublisher
   readonly #loadBalancers: LoadBalancerPublisher
   readonly #changes: ChangeRouter
+  readonly #forDrains: DrainForecastOptions
   readonly #queue: PlanQueue
   readonly #reconciler: Reconciler
   /** Ids of the load balancers that have not been planned since the start. Null: all have been. */
@@ -91,12 +93,13 @@ export class PlanController implements Component, Placing, PlanForecaster {
     this.#domains = new DomainPublisher(parts)
     this.#loadBalancers = new LoadBalancerPublisher({ ...parts, domains: this.#domains })
     this.#changes = new ChangeRouter({ ...parts, groups: this.#groups })
+    this.#forDrains = { ...parts, groups: this.#groups }
     this.#reconciler = new Reconciler({
       name: this.name,
       queue: this.#queue.keys,
       log: options.log,
       reconcile: (key) => this.#reconcile(key),
-      workers: WORKERS,
+      workers: PLAN_WORKERS,
     })
   }
 
@@ -137,11 +140,21 @@ export class PlanController implements Component, Placing, PlanForecaster {
   }
 
   forecast(before: LoadBalancer | null, after: LoadBalancer | null): PlanDifference {
-    if (!this.#placesNew)
-      throw new SpoutError('Unavailable', { what: 'The plan', reason: 'no control plane plans here at the moment' })
+    this.#requirePlans()
     const parts = [before, after].map((one) => one && this.#loadBalancers.forecast(one))
     const nodeName = (id: string): string => this.#options.view.get('node', id)?.value.name ?? id
     return planDifference(parts[0] ?? null, parts[1] ?? null, nodeName)
+  }
+
+  forecastDrain(nodeId: string): DrainPreview {
+    this.#requirePlans()
+    return forecastDrain(this.#forDrains, nodeId)
+  }
+
+  /** @throws SpoutError Unavailable while nothing is planned here */
+  #requirePlans(): void {
+    if (this.#placesNew) return
+    throw new SpoutError('Unavailable', { what: 'The plan', reason: 'no control plane plans here at the moment' })
   }
 
   async stop(): Promise<void> {

@@ -51,6 +51,14 @@ export interface GroupPublisherOptions {
   readonly log: Logger
 }
 
+/** The nodes of a group, and what is planned for them, once one of them has begun to drain. */
+export interface DrainedGroup {
+  readonly nodes: readonly GroupNode[]
+  readonly plan: GroupPlan
+  /** The nodes that the drain waits for. Null: none. */
+  readonly waitsFor: AwaitedNodes | null
+}
+
 /**
  * Publishes each node's part in its group. A group is planned as a whole whenever an input changes: its inputs are a
  * few nodes, and nothing of tenants.
@@ -127,6 +135,24 @@ export class GroupPublisher {
       )
   }
 
+  /** The group as it is planned once a node has begun to drain, and what that waits for. Nothing is published. */
+  drained(group: NodeGroup, nodeId: string): DrainedGroup {
+    const input = this.#input(group, nodeId)
+    const present = this.#options.cluster.nodesOf(group.id).find(({ id }) => id === nodeId)
+    const goesOn = present?.scheduling === 'draining' && present.drainBegunAt !== null
+    const judged = input.nodes.map((node) => ({
+      ...node,
+      ...this.#judge(group, node),
+      drainBegun: node.id === nodeId ? goesOn : node.drainBegun === true,
+    }))
+    const held = heldBack(judged, () => true, input.nowMs)
+    return {
+      nodes: input.nodes,
+      plan: planGroup(input),
+      waitsFor: hasShards(group) ? (held.waitsFor.get(nodeId) ?? null) : null,
+    }
+  }
+
   close(): void {
     this.#unsubscribe()
     this.#begun.close()
@@ -140,6 +166,8 @@ export class GroupPublisher {
    */
   #plan(group: NodeGroup): GroupPlan {
     const input = this.#input(group)
+    // When one of them can announce, the group must be planned again.
+    if (input.unready.size > 0) this.#waiting.add(group.id)
     const plan = this.#planDrains(group, input)
     const steps = hasShards(group) ? stepsOf(group, this.#options) : []
     const step = moveUnderWay(steps)
@@ -216,28 +244,31 @@ export class GroupPublisher {
     return true
   }
 
-  #input(group: NodeGroup): GroupPlanInput {
+  /** @param drainedId the node that is taken to have begun to drain. Null: none but those that have */
+  #input(
+    group: NodeGroup,
+    drainedId: string | null = null,
+  ): GroupPlanInput & Required<Pick<GroupPlanInput, 'unready'>> {
     const { view, clock } = this.#options
+    const now = clock.now()
     const { askedAt = '', moves = [] } = group.rebalance ?? {}
     const leaves = Map.groupBy(moves, ({ fromNodeId }) => fromNodeId)
     const nodes = this.#nodesOf(group.id).map(
       (node): GroupNode => ({
-        ...this.#partOf(node),
+        ...(node.id === drainedId ? drainedPart(this.#partOf(node), now) : this.#partOf(node)),
         lacksFabric: group.fabric !== undefined && this.#lacksFabric(node.id),
         movedSince: leaves.has(node.id) ? askedAt : null,
         movedShards: leaves.get(node.id)?.map(({ shard }) => shard) ?? [],
       }),
     )
     const unready = hasShards(group) ? unreadyOf(nodes.map((node) => ({ ...node, ...this.#judge(group, node) }))) : NONE
-    // When one of them can announce, the group must be planned again.
-    if (unready.size > 0) this.#waiting.add(group.id)
     return {
       group,
       nodes,
       unready,
       peers: view.list('bgpPeer'),
       advertisements: view.list('bgpAdvertisement'),
-      nowMs: clock.now().getTime(),
+      nowMs: now.getTime(),
       watches: this.#peers.watches(group.id),
     }
   }
@@ -268,6 +299,13 @@ export class GroupPublisher {
 const LOOK_AGAIN_MS = 100
 
 const NONE: ReadonlySet<string> = new Set()
+
+/** The node after it was told to drain and the drain has begun. */
+function drainedPart(node: GroupNode, now: Date): GroupNode {
+  if (node.scheduling === 'draining') return { ...node, drainBegun: true }
+  const since = now.toISOString()
+  return { ...node, scheduling: 'draining', schedulingSince: since, drainedSince: since, drainBegun: true }
+}
 
 /** A key for one drain of a node: node id and time of the request. */
 const drainOf = ({ id, drainedSince }: Pick<GroupNode, 'id' | 'drainedSince'>): string => `${id} ${drainedSince}`

@@ -13,7 +13,6 @@ import {
   knownPools,
   type LoadBalancerPlan,
   type Planned,
-  type PlannedNode,
   planLoadBalancer,
 } from '@spout/plan'
 import type { Clock } from '@spout/runtime'
@@ -23,8 +22,8 @@ import type { PlacementLog } from '../indexes/placement-log.ts'
 import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
 import type { DomainPublisher } from './domain-publisher.ts'
+import { gatewayOwners, ownerInput } from './owner-input.ts'
 import type { PlanQueue } from './plan-queue.ts'
-import { connectionOf } from './planned-connection.ts'
 
 /** The kinds that a plan of a load balancer reads. The compiler makes `ChangeRouter` follow each of them. */
 export type ReadByLoadBalancers = 'loadBalancer' | 'network' | 'certificate' | 'securityGroup'
@@ -77,9 +76,9 @@ export class LoadBalancerPublisher {
     const plan = this.#plan(loadBalancer, network)
     // The load balancer was never on a node, so there is nothing to publish.
     if (network === null && index.get(id) === null) return placements.put(plan.placement, loadBalancer.projectId)
-    const [gatewayBefore] = this.#gatewayOwners(network)
+    const [gatewayBefore] = gatewayOwners(network, index)
     await placements.put(plan.placement, loadBalancer.projectId)
-    const [gateway] = this.#gatewayOwners(network)
+    const [gateway] = gatewayOwners(network, index)
     // The network's gateway moves to another node: its load balancers must follow.
     if (network !== null && gateway !== gatewayBefore) queue.loadBalancers(cluster.loadBalancersOfNetwork(network.id))
     // A node must know the domain before it gets load balancers in it.
@@ -96,19 +95,20 @@ export class LoadBalancerPublisher {
    */
   placeNew(loadBalancer: LoadBalancer): NewPlacement | null {
     const { cluster, placements, queue } = this.#options
+    const { index } = placements
     const network = this.#networkOf(loadBalancer)
     const members = loadBalancer.pools.reduce((sum, pool) => sum + pool.members.length, 0)
     // An administrator chose the id, and a load balancer with it exists, or its placement is not deleted yet.
-    const isKnown = placements.index.get(loadBalancer.id) !== null
+    const isKnown = index.get(loadBalancer.id) !== null
     if (network === null || members > MOST_MEMBERS_PLACED_AT_ONCE || isKnown) return null
     const { placement } = this.#plan(loadBalancer, network)
-    const [gatewayBefore] = this.#gatewayOwners(network)
+    const [gatewayBefore] = gatewayOwners(network, index)
     const settle = placements.expect(placement)
     return {
       placement,
       settle: (revision) => {
         settle(revision)
-        const [gateway] = this.#gatewayOwners(network)
+        const [gateway] = gatewayOwners(network, index)
         if (gateway !== gatewayBefore) queue.loadBalancers(cluster.loadBalancersOfNetwork(network.id))
       },
     }
@@ -123,24 +123,16 @@ export class LoadBalancerPublisher {
   #plan(loadBalancer: LoadBalancer, network: Network | null): LoadBalancerPlan {
     const { view, cluster, carryingGroups, placements, clock } = this.#options
     const { index } = placements
-    const { id } = loadBalancer
     const group = carryingGroups.of(cluster.groupIdOf(loadBalancer))
-    const ofClass = cluster.classOf(loadBalancer)
     return planLoadBalancer({
-      loadBalancer,
+      ...ownerInput(this.#options, loadBalancer, network, index),
       network,
-      group: { name: group.name, nodes: this.#nodesOf(group.id) },
-      namesFabric: group.namesFabric,
       announcing: announcingIn(group, index, loadBalancer.networkId),
-      previous: index.get(id),
-      entryBefore: this.#entryOf(id),
+      entryBefore: this.#entryOf(loadBalancer.id),
       nodeRoutes: this.#nodeRoutes,
       knownPools: this.#pools,
-      gatewayOwnerIds: this.#gatewayOwners(network),
       freePoolNumber: (after) => (network === null ? null : index.freePoolNumber(network.id, after)),
-      connectionLimit: ofClass?.connectionLimit ?? null,
-      dedicatedProxy: ofClass?.dedicatedProxy,
-      requestSizes: ofClass?.requestSizes,
+      connectionLimit: cluster.classOf(loadBalancer)?.connectionLimit ?? null,
       securityRules: this.#securityRulesOf(loadBalancer),
       certificateOf: (certificateId) => view.get('certificate', certificateId)?.value ?? null,
       now: clock.now().toISOString(),
@@ -157,11 +149,6 @@ export class LoadBalancerPublisher {
     return null
   }
 
-  /** Empty unless the network's gateway is on one node. With other return paths every node may own load balancers. */
-  #gatewayOwners(network: Network | null): readonly string[] {
-    return network?.returnPath === 'gateway' ? this.#options.placements.index.gatewayOwners(network.id) : []
-  }
-
   /** The rules of all security groups that it names; null if it names none. */
   #securityRulesOf({ securityGroupIds = [] }: LoadBalancer): readonly SecurityRule[] | null {
     if (securityGroupIds.length === 0) return null
@@ -170,17 +157,5 @@ export class LoadBalancerPublisher {
 
   #networkOf({ networkId }: LoadBalancer): Network | null {
     return networkId === null ? null : (this.#options.view.get('network', networkId)?.value ?? null)
-  }
-
-  #nodesOf(groupId: string): readonly PlannedNode[] {
-    const { cluster, placements, liveness, status } = this.#options
-    return cluster.nodesOf(groupId).map((node) => ({
-      id: node.id,
-      name: node.name,
-      scheduling: node.scheduling,
-      connection: connectionOf(node, liveness.of(node.id)),
-      features: status.features(node.id),
-      loadBalancers: placements.index.ownedBy(node.id),
-    }))
   }
 }

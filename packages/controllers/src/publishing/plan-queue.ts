@@ -2,6 +2,9 @@ import type { ModelView } from '@spout/admission/contract'
 import { loadBalancerKey } from '@spout/model'
 import { type Clock, WorkQueue } from '@spout/runtime'
 
+/** How many plans may wait for their commits at the same time. Commits share a disk flush. */
+export const PLAN_WORKERS = 64
+
 const NETWORK = 'network/'
 const networkKey = (id: string): string => `${NETWORK}${id}`
 /** The network's id; null for a load balancer's key. */

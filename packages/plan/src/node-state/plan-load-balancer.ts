@@ -7,7 +7,6 @@ import {
 } from '@spout/model'
 import { announceInside, announceVip } from '../announcers/registry.ts'
 import type { Sharded } from '../group/carrying-group.ts'
-import { placeOwner } from '../placement/place.ts'
 import { placeShard } from '../placement/place-shard.ts'
 import type { Reason } from '../reason.ts'
 import type { Sharding } from './announcing-in.ts'
@@ -15,6 +14,7 @@ import type { LoadBalancerPlan, LoadBalancerPlanInput } from './load-balancer-pl
 import { neededFeatures } from './needed-features.ts'
 import { NO_NETWORK } from './not-placed.ts'
 import { planEntry } from './plan-entry.ts'
+import { planOwner } from './plan-owner.ts'
 import { NOWHERE, planPlacement } from './plan-placement.ts'
 import { planPools } from './plan-pools.ts'
 import { needsSymmetricPath } from './symmetric-path.ts'
@@ -49,16 +49,8 @@ function byOwner(
   pools: Placement['pools'],
   entry: LoadBalancerEntry,
 ): LoadBalancerPlan {
-  const { loadBalancer, group, previous } = input
-  const shared = network.returnPath === 'gateway' ? input.gatewayOwnerIds : []
-  const owner = placeOwner({
-    groupName: group.name,
-    nodes: group.nodes,
-    previousOwnerIds: [...shared, ...(previous?.ownerNodeId ? [previous.ownerNodeId] : [])],
-    needs: neededFeatures(loadBalancer, network.returnPath, input),
-    leftNodeId: loadBalancer.leftNodeId,
-    previous,
-  })
+  const { loadBalancer, group } = input
+  const owner = planOwner(input, network)
   const reason = network.returnPath === 'gateway' ? explainGateway(owner.reason, network) : owner.reason
   const placed = planPlacement(input, { ownerNodeId: owner.nodeId, shard: null }, reason, pools)
   if (owner.refused) return { ...placed, entries: new Map() }

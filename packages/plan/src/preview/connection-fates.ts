@@ -26,7 +26,7 @@ const fateOf = (fate: Fate): ConnectionFate => ({
   ...fate,
 })
 
-const WORST_FIRST = ['end', 'may-end', 'drain', 'stay']
+export const WORST_FIRST: readonly ConnectionFate['fate'][] = ['end', 'may-end', 'drain', 'stay']
 
 /**
  * What happens to the connections that are open when a change is made, by the rules of `connection-rules.ts` and those

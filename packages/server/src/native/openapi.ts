@@ -1,5 +1,6 @@
 import {
   auditRecord,
+  drainPreview,
   healthMonitor,
   httpRoute,
   KINDS,
@@ -32,6 +33,7 @@ const schemaName = (kind: string): string => kind.charAt(0).toUpperCase() + kind
 const NAMED = {
   ...Object.fromEntries(Object.entries(KINDS).map(([kind, schema]) => [schemaName(kind), schema])),
   AuditRecord: auditRecord,
+  DrainPreview: drainPreview,
   HealthMonitor: healthMonitor,
   HealthMonitorDraft: monitorDraft,
   HttpRoute: httpRoute,
@@ -154,8 +156,9 @@ function operation(known: Route, jsonSchema: JsonSchemaOf): Json {
 const DRY_RUN = 'true answers what would happen, and stores nothing'
 
 /** A dry run answers 200, whatever the write does. */
-function dryRunAnswer({ answer }: Route, jsonSchema: JsonSchemaOf): Json {
-  const schemas = [...(answer.status === 200 && answer.schema ? [answer.schema] : []), preview].map(jsonSchema)
+function dryRunAnswer({ answer, previews }: Route, jsonSchema: JsonSchemaOf): Json {
+  const said = typeof previews === 'object' ? previews.schema : preview
+  const schemas = [...(answer.status === 200 && answer.schema ? [answer.schema] : []), said].map(jsonSchema)
   const schema = schemas.length === 1 ? schemas[0] : { anyOf: schemas }
   return { 200: { description: 'Done, or with `dryRun` what would be', content: { 'application/json': { schema } } } }
 }

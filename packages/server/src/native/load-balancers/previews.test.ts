@@ -151,7 +151,7 @@ test('no operation that has a dry run stores anything in it', async () => {
     ['PUT', '/load-balancers/:id/listeners/:part/routes/:route', { part: first.id, route: old }, route],
     ['DELETE', '/load-balancers/:id/listeners/:part/routes/:route', { part: first.id, route: old }],
   ]
-  const known = ROUTES.filter(({ previews }) => previews).map(({ method, path }) => `${method} ${path}`)
+  const known = ROUTES.filter(({ previews }) => previews === true).map(({ method, path }) => `${method} ${path}`)
   expect(asked.map(([method, path]) => `${method} ${path}`).sort()).toEqual(known.sort())
   const before = await stored()
   for (const [method, path, parts, body] of asked) {

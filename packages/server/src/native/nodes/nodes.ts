@@ -1,5 +1,14 @@
 import { nodeChange, nodeGroupChange, nodeGroupDraft } from '@spout/admission/contract'
-import { enrolmentToken, figures, mayUseGroup, node, publicNodeGroup, uuid } from '@spout/model'
+import {
+  drainPreview,
+  enrolmentToken,
+  figures,
+  mayUseGroup,
+  node,
+  publicNodeGroup,
+  SpoutError,
+  uuid,
+} from '@spout/model'
 import { z } from 'zod'
 import { isAdmin } from '../../authn/access.ts'
 import { adminRoutes } from '../operations/admin-routes.ts'
@@ -54,6 +63,14 @@ export const nodeRoutes: readonly Route[] = [
     access: 'admin',
     body: z.strictObject({ scheduling: node.shape.scheduling }),
     answer: { status: 200, schema: node },
+    previews: {
+      schema: drainPreview,
+      handle: (context, { principal, params, body }) => {
+        const { id } = find(NODES, context, principal, params.id ?? '')
+        if (body.scheduling === 'draining') return context.plans.forecastDrain(id)
+        throw new SpoutError('InvalidField', { field: 'dryRun', reason: 'only draining has a dry run' })
+      },
+    },
     handle: async (context, { principal, params, body }) => {
       const { id } = find(NODES, context, principal, params.id ?? '')
       return shownNode(context, await context.admission.setNodeScheduling(id, body.scheduling))

@@ -2,6 +2,7 @@ import type { Admission, LoadBalancerAdmission, ModelView } from '@spout/admissi
 import type {
   DnsReader,
   DomainChecks,
+  DrainForecaster,
   FiguresReader,
   Network,
   OwnershipReader,
@@ -31,7 +32,7 @@ export interface NativeContext {
   readonly store: Store
   readonly status: StatusReader
   readonly ownership: OwnershipReader
-  readonly plans: PlanForecaster
+  readonly plans: PlanForecaster & DrainForecaster
   readonly figures: FiguresReader
   readonly withdrawals: WithdrawalReader
   readonly dns: DnsReader

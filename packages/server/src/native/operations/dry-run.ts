@@ -19,9 +19,16 @@ export function isDryRun(request: FastifyRequest, { method, previews }: Pick<Rou
   return true
 }
 
-/** Runs the operation with writes that store nothing. @throws what the operation throws */
-export async function previewOf(context: NativeContext, known: Route, call: Call<unknown>): Promise<Preview> {
+/** What the operation would do. Nothing is stored. @throws what the operation throws */
+export async function previewOf(context: NativeContext, known: Route, call: Call<unknown>): Promise<object> {
   notesOf(call.request).isDryRun = true
+  return typeof known.previews === 'object'
+    ? known.previews.handle(context, call)
+    : previewOfLoadBalancer(context, known, call)
+}
+
+/** Runs the operation with writes that store nothing. */
+async function previewOfLoadBalancer(context: NativeContext, known: Route, call: Call<unknown>): Promise<Preview> {
   const { before, after, addresses } = await context.admission.dryRun(call.params.id ?? null, (loadBalancers) =>
     known.handle({ ...context, loadBalancers }, call),
   )

@@ -45,13 +45,23 @@ export interface Route {
   /** Whether the body may contain a load balancer with everything in it, or much of one. It may be longer then. */
   readonly takesDocument?: true
   readonly answer: Answer
-  /** Whether `?dryRun=true` says what the write of one load balancer would do, and stores nothing. */
-  readonly previews?: true
+  /**
+   * Whether `?dryRun=true` says what the write would do, and stores nothing. True: it is the write of one load balancer.
+   * Otherwise, how it is found out.
+   */
+  readonly previews?: true | OwnPreview
   readonly handle: (context: NativeContext, call: Call<unknown>) => Promise<unknown>
 }
 
-interface RouteOf<S extends z.ZodType | null> extends Omit<Route, 'body' | 'handle'> {
+/** How a write of something else than a load balancer says what it would do. */
+export interface OwnPreview<Body = unknown> {
+  readonly schema: z.ZodType
+  readonly handle: (context: NativeContext, call: Call<Body>) => Promise<object> | object
+}
+
+interface RouteOf<S extends z.ZodType | null> extends Omit<Route, 'body' | 'handle' | 'previews'> {
   readonly body: S
+  readonly previews?: true | OwnPreview<S extends z.ZodType ? z.output<S> : undefined>
   readonly handle: (
     context: NativeContext,
     call: Call<S extends z.ZodType ? z.output<S> : undefined>,
@@ -61,12 +71,19 @@ interface RouteOf<S extends z.ZodType | null> extends Omit<Route, 'body' | 'hand
 /** A route whose handler gets the parsed body. */
 export function route<S extends z.ZodType | null>(spec: RouteOf<S>): Route {
   type Body = S extends z.ZodType ? z.output<S> : undefined
+  const parsed = async (call: Call<unknown>): Promise<Call<Body>> => {
+    const body = (spec.body === null ? undefined : await bodyOf(spec.body, call)) as Body
+    return { ...call, body }
+  }
+  const { previews, handle, ...rest } = spec
+  const own: OwnPreview | null =
+    typeof previews === 'object'
+      ? { ...previews, handle: async (context, call) => previews.handle(context, await parsed(call)) }
+      : null
   return {
-    ...spec,
-    handle: async (context, call) => {
-      const body = (spec.body === null ? undefined : await bodyOf(spec.body, call)) as Body
-      return spec.handle(context, { ...call, body })
-    },
+    ...rest,
+    ...(previews !== undefined && { previews: own ?? true }),
+    handle: async (context, call) => handle(context, await parsed(call)),
   }
 }
 
