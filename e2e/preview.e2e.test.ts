@@ -1,6 +1,7 @@
-import type { ConnectionFate, Preview } from '@spout/model'
+import type { ConnectionFate, DrainPreview, Preview } from '@spout/model'
 import { Caller, type HeldConnection, type ShownLoadBalancer, type Tenant, TestSystem, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bothTakePart, schedule, shownVip, spoutNode } from './announcing-group.ts'
 import { ACME, BOLT, balancer, member, PORT, vipOf } from './fixtures.ts'
 
 let system: TestSystem
@@ -138,6 +139,84 @@ describe.each([
     },
   )
 })
+
+describe('the drain of a node', () => {
+  const proxy = { listener: { protocol: 'tcp-proxy' }, pool: { protocol: 'tcp-proxy' } }
+
+  it('hands its addresses to whom the dry run says, and connections meet what it says', async () => {
+    const [acme, bolt] = system.tenants as [Tenant, Tenant]
+    const first = await system.createLoadBalancer(acme, balancer('drain-gateway', 'tcp'))
+    const made = [
+      first,
+      await system.createLoadBalancer(bolt, balancer('drain-snat', 'tcp')),
+      await system.createLoadBalancer(acme, balancer('drain-proxied', 'tcp', proxy)),
+    ]
+    await bothTakePart(system)
+    const held = await Promise.all(made.map((shown) => client.hold(vipOf(shown), 80)))
+    const from = await ownerOf(system, first)
+    const said = await drainPreview(system, from)
+    expect(said).toMatchObject({ node: { name: from }, reports: true, hasSuccessor: true })
+    expect(said.moves.flatMap(({ addresses }) => addresses)).toContain(vipOf(first))
+    expect(said.moves.map(({ how }) => how)).not.toContain('stay')
+    expect(said.connections.map(({ fate, code, afterSeconds }) => [fate, code, afterSeconds])).toEqual(
+      expect.arrayContaining([
+        ['drain', 'Proxied', 300],
+        ['stay', 'ThroughGateway', null],
+      ]),
+    )
+    expect(said.connections.map(({ fate }) => fate)).not.toContain('end')
+    const told = await spoutNode(system, 'drain', from, '--dry-run')
+    for (const { shard, to } of said.moves) expect(told).toContain(`shard ${shard} -> ${to?.name}: `)
+    expect((await shownVip(system, first)).owners).toEqual([from])
+
+    await schedule(system, from, 'draining')
+    for (const { to, addresses } of said.moves)
+      for (const shown of made.filter((one) => addresses.includes(vipOf(one)))) await takenBy(system, shown, to?.name)
+    for (const one of held) expect(await one.say('afterwards')).toEqual({ ok: true, value: 'afterwards' })
+    await schedule(system, from, 'enabled')
+    for (const one of held) await one.drop()
+  })
+
+  it('ends connections that only the node knows, as the dry run says', async () => {
+    const set = ['nodes.announcer=l2', 'liveness.moveAfterMs=600000']
+    const other = await TestSystem.start({ tenants: [BOLT], set })
+    try {
+      await using caller = await Caller.start(other.lab, 'client')
+      const shown = await other.createLoadBalancer(other.tenants[0]!, balancer('alone', 'tcp'))
+      const held = await caller.hold(vipOf(shown), 80)
+      const from = await ownerOf(other, shown)
+      const said = await drainPreview(other, from)
+      expect(said).toMatchObject({
+        moves: [{ how: 'owner', shard: null, addresses: [vipOf(shown)] }],
+        connections: [{ fate: 'end', code: 'OnlyHere', loadBalancers: 1 }],
+      })
+      await schedule(other, from, 'draining')
+      await takenBy(other, shown, said.moves[0]?.to?.name)
+      await waitFor(async () => !(await held.say('over?', 500)).ok, { what: 'the connection to end' })
+      await held.drop()
+    } finally {
+      await other.destroy()
+    }
+  })
+})
+
+/** What the drain of a node would do, as an administrator is told. */
+async function drainPreview(of: TestSystem, node: string): Promise<DrainPreview> {
+  const { id } = await of.nodeNamed(node)
+  return of.api(of.access.admin, 'PUT', `/nodes/${id}/scheduling?dryRun=true`, { scheduling: 'draining' })
+}
+
+const ownerOf = (of: TestSystem, shown: ShownLoadBalancer): Promise<string> =>
+  waitFor(
+    async () => {
+      const { owners } = await shownVip(of, shown)
+      return owners.length === 1 && owners[0]!
+    },
+    { what: `one node to have ${vipOf(shown)}` },
+  )
+
+const takenBy = (of: TestSystem, shown: ShownLoadBalancer, name: string | undefined): Promise<unknown> =>
+  waitFor(async () => (await shownVip(of, shown)).owners.join() === name, { what: `${name} to have ${vipOf(shown)}` })
 
 /** A connection to the second member. */
 const heldBySecond = (vip: string): Promise<HeldConnection> =>

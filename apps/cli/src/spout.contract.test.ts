@@ -82,6 +82,13 @@ describe('dry runs', () => {
     expect(both).toMatchObject({ code: 1, stderr: expect.stringContaining('--listener') })
     await done(tenant, 'lb delete tried')
   })
+
+  test('of a drain are of a node that exists, and wait for nothing', async () => {
+    const both = await spout(access.admin, 'node drain node1 --dry-run --wait')
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('--wait') })
+    const nobody = await spout(access.admin, 'node drain nobody --dry-run')
+    expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('nobody') })
+  })
 })
 
 describe('audit', () => {

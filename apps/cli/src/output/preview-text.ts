@@ -21,6 +21,13 @@ const FATES: Readonly<
   stay: { word: 'stay', colour: null },
 }
 
+/** The word of a fate, in a column. */
+export function fateText(fate: ConnectionFate['fate'], colour: boolean): string {
+  const { word, colour: shade } = FATES[fate]
+  const text = word.padEnd(8)
+  return colour && shade ? styleText(shade, text) : text
+}
+
 /** What ends first, then what changes. */
 export function previewText({ addresses, dnsNames, plan }: Preview, colour: boolean): string {
   const bold = (text: string): string => (colour ? styleText('bold', text) : text)
@@ -49,11 +56,9 @@ const restText = (seconds: number): string => (seconds === 0 ? '' : `, and rests
 function connectionLines({ connections }: PlanDifference, colour: boolean): readonly string[] {
   if (connections.length === 0) return ['All go on.']
   return connections.flatMap((one) => {
-    const { word, colour: shade } = FATES[one.fate]
-    const fate = word.padEnd(8)
     const within = one.afterSeconds === null || one.afterSeconds === 0 ? '' : ` After ${one.afterSeconds} s.`
     return [
-      `${colour && shade ? styleText(shade, fate) : fate}${placeText(one)}${one.message}${within}`,
+      `${fateText(one.fate, colour)}${placeText(one)}${one.message}${within}`,
       ...memberLines(one.members, one.memberCount).map((line) => `${' '.repeat(8)}${line}`),
     ]
   })

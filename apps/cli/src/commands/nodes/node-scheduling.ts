@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { call, type Session } from '@spout/client/api'
+import type { DrainPreview } from '@spout/model'
 import { SpoutError } from '@spout/model/errors'
 import type { ProxyDrainReport } from '@spout/model/node-report'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { findByName } from '../../lookup.ts'
+import { drainText } from '../../output/drain-text.ts'
 import { at, type Row } from '../../resources/resource.ts'
 import { seconds } from '../../seconds.ts'
 import { type CommandContext, sessionOf } from '../connections/context.ts'
 
 interface DrainOptions {
+  readonly dryRun?: boolean
   readonly wait?: boolean
   readonly waitClients?: boolean
   readonly timeoutS: number
@@ -63,8 +66,12 @@ export function addNodeScheduling(program: Command, context: CommandContext): vo
     .option('--wait', 'waits until it owns no shard and announces no VIP')
     .option('--wait-clients', 'also waits until its proxies have no clients left')
     .option('--timeout-s <s>', 'how long to wait', seconds, 60)
+    .addOption(
+      new Option('--dry-run', 'says what would move where, and does nothing').conflicts(['wait', 'waitClients']),
+    )
     .action(async (name: string, options: DrainOptions) => {
       const session = sessionOf(context)
+      if (options.dryRun) return context.write(drainText(await previewDrain(session, name), context.colour))
       const id = String((await schedule(session, name, 'draining')).id)
       const { wait = false, waitClients = false, timeoutS } = options
       if (wait || waitClients) await waitForNothing(session, context, { id, name, timeoutS, waitClients })
@@ -87,6 +94,11 @@ export function addNodeScheduling(program: Command, context: CommandContext): vo
 
 export const setScheduling = (session: Session, id: string, scheduling: string): Promise<Row> =>
   call<Row>(session, 'PUT', `/nodes/${id}/scheduling`, { scheduling })
+
+async function previewDrain(session: Session, name: string): Promise<DrainPreview> {
+  const { id } = await findByName(session, '/nodes', 'node', name)
+  return call<DrainPreview>(session, 'PUT', `/nodes/${id}/scheduling?dryRun=true`, { scheduling: 'draining' })
+}
 
 interface Wait {
   readonly id: string
