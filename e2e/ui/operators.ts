@@ -1,9 +1,10 @@
-import { askOn, waitFor } from '@spout/testkit'
+import { askOn, type ShownNode, waitFor } from '@spout/testkit'
 import { expect, it } from 'vitest'
 import { balancer, vipOf } from '../fixtures.ts'
 import type { World } from './world.ts'
 
 const NODE = 'node2'
+const OTHER = 'node1'
 
 /** What an operator does with nodes, by keyboard and mouse in one page. */
 export function operators(world: () => World): void {
@@ -11,11 +12,22 @@ export function operators(world: () => World): void {
     const { system } = world()
     await using visit = await world().loggedIn(system.access.admin, 'nodes')
     const { page } = visit
+    const owned = await mastersOf(world(), NODE)
     await page.getByRole('button', { name: `Drain ${NODE}` }).click()
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Drain', exact: true }).click()
+    const question = page.getByRole('alertdialog')
+    await question.getByRole('heading', { name: 'What moves' }).waitFor()
+    for (const shard of owned) await question.getByText(`Shard ${shard} → ${OTHER}`).waitFor()
+    await question.getByRole('button', { name: 'Drain', exact: true }).click()
     await page.getByRole('button', { name: `Undrain ${NODE}` }).waitFor()
     await page.getByText('drained', { exact: true }).waitFor()
     expect((await system.nodeNamed(NODE)) as object).toMatchObject({ scheduling: 'draining' })
+    await waitFor(
+      async () => {
+        const masters = await mastersOf(world(), OTHER)
+        return owned.every((shard) => masters.includes(shard))
+      },
+      { what: `${OTHER} to have the shards that it was said to get` },
+    )
     await page.getByRole('button', { name: `Undrain ${NODE}` }).click()
     await page.getByRole('button', { name: `Drain ${NODE}` }).waitFor()
     await waitFor(async () => (await system.nodeNamed(NODE)).status.inSync, { what: `${NODE} to be in use` })
@@ -52,6 +64,14 @@ export function operators(world: () => World): void {
     }
     await row.getByText('ready', { exact: true }).waitFor()
   })
+}
+
+/** The numbers of the shards whose master the node is. */
+async function mastersOf({ system }: World, name: string): Promise<readonly number[]> {
+  const { status } = (await system.nodeNamed(name)) as ShownNode & {
+    readonly status: { readonly shards: readonly { readonly number: number; readonly state: string }[] }
+  }
+  return status.shards.filter(({ state }) => state === 'master').map(({ number }) => number)
 }
 
 /** The id of a node that counts connections; null while none does. */

@@ -1,4 +1,4 @@
-import type { BgpPeer, Node, NodeGroup, NodeStatus, PlannedMove } from '@spout/model'
+import type { BgpPeer, DrainPreview, Node, NodeGroup, NodeStatus, PlannedMove } from '@spout/model'
 import { ask } from './ask.ts'
 
 interface List<T> {
@@ -34,6 +34,10 @@ export const listBgpPeers = async (signal: AbortSignal): Promise<readonly BgpPee
 
 export const setScheduling = (id: string, scheduling: Node['scheduling']): Promise<Node> =>
   ask('PUT', `/nodes/${id}/scheduling`, { body: { scheduling } })
+
+/** What the drain of a node would do. Nothing is stored. */
+export const previewDrain = (id: string, signal: AbortSignal): Promise<DrainPreview> =>
+  ask('PUT', `/nodes/${id}/scheduling?dryRun=true`, { body: { scheduling: 'draining' }, signal })
 
 /** Moves that spread the shards evenly. @param dryRun true: they are only said */
 export const rebalance = async (groupId: string, dryRun: boolean): Promise<readonly PlannedMove[]> =>

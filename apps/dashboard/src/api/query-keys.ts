@@ -17,6 +17,8 @@ export const keys = {
   figures: (id: string, span: string) => ['loadBalancer', id, 'figures', span],
   /** Not below `node`: what a node says of itself changes all the time, and figures are read now and then. */
   nodeFigures: (id: string, span: string) => ['node-figures', id, span],
+  /** Nor is this: it is read when somebody asks. What the drain of a node would do. */
+  drain: (id: string) => ['node-drain', id],
   memberHistory: (id: string) => ['loadBalancer', id, 'member-history'],
   changes: (objectId: string) => ['loadBalancer', objectId, 'changes'],
   problems: ['problems'],

@@ -7,6 +7,7 @@ import { useAnnounce } from '../parts/announcer.tsx'
 import { Button } from '../parts/button.tsx'
 import { Dialog, DialogActions } from '../parts/dialog.tsx'
 import { ProblemBox } from '../parts/problem-box.tsx'
+import { DrainPreview } from './drain-preview.tsx'
 import { drainProgress } from './drain-progress.ts'
 import styles from './nodes-page.module.css'
 
@@ -40,9 +41,10 @@ export function SchedulingButton({ node }: { readonly node: ShownNode }) {
       {change.error !== null && !isAsking && <ProblemBox error={change.error} />}
       <Dialog title={`Drain ${name}?`} isOpen={isAsking} onClose={() => setAsking(false)} isAlert>
         <p>
-          It hands over what it announces to the other nodes of its group, and gets nothing new. Connections to its
-          proxies have time to end. Drain one node of a group at a time.
+          It hands over what it announces to the other nodes of its group, and gets nothing new. Drain one node of a
+          group at a time.
         </p>
+        <DrainPreview id={id} />
         {change.error !== null && <ProblemBox error={change.error} />}
         <DialogActions>
           <Button onPress={() => setAsking(false)}>Cancel</Button>
