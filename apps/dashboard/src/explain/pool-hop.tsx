@@ -74,16 +74,9 @@ const MemberLine = ({ share: { member, percent } }: { readonly share: MemberShar
       {why !== null && health !== 'down' && <span>{why}</span>}
       {health === 'down' && (
         <span className={styles.soft}>
-          {since !== null && (
-            <>
-              since <Time at={since} />
-            </>
-          )}
-          {reason !== null && (
-            <>
-              : <bdi>{reason}</bdi>
-            </>
-          )}
+          {reason !== null && <bdi>{reason}</bdi>}
+          {reason !== null && since !== null && ', '}
+          {since !== null && <Time at={since} />}
         </span>
       )}
     </li>

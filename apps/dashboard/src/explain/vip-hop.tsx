@@ -58,8 +58,8 @@ function LastMove({ move }: { readonly move: VipExplanation['lastMove'] }) {
   const { at, from, reason, durationMs, node } = move
   return (
     <p className={styles.soft}>
-      At {node} since <Time at={at} />
-      {from !== null && `, before that at ${from}`}
+      {node} took it over <Time at={at} />
+      {from !== null && ` from ${from}`}
       {reason !== null && ` (${reason})`}
       {durationMs !== null && `, with a gap of ${durationMs} ms`}.
     </p>

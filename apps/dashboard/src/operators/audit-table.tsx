@@ -29,7 +29,7 @@ export const AuditTable = ({ records, projects }: Props) =>
             <td>
               <Name of={projects.find(({ id }) => id === projectId)?.name ?? ''} or={projectId ?? '–'} />
             </td>
-            <td className={styles.code}>{operation}</td>
+            <td className={`${styles.code} ${styles.operation}`}>{operation}</td>
             <td className={styles.code}>
               <Name of={object ?? ''} or="–" />
             </td>

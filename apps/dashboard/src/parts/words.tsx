@@ -1,15 +1,15 @@
-import { piecesOf } from './code-pieces.ts'
+import { type Piece, piecesOf } from './code-pieces.ts'
+import { absoluteTime } from './time-text.ts'
 
-/** A text of the control plane, in which names stand between backticks. */
+/** A text of the control plane, in which names stand between backticks. Times are shown in the reader's zone. */
 export const Words = ({ of }: { readonly of: string }) =>
-  piecesOf(of).map(({ isCode, text }, at) =>
-    isCode ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: a piece is its place
-      <code key={at}>
-        <bdi>{text}</bdi>
-      </code>
-    ) : (
-      // biome-ignore lint/suspicious/noArrayIndexKey: a piece is its place
-      <bdi key={at}>{text}</bdi>
-    ),
-  )
+  piecesOf(of).map((piece, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a piece is its place
+    <Shown key={at} piece={piece} />
+  ))
+
+function Shown({ piece: { is, text } }: { readonly piece: Piece }) {
+  if (is === 'time') return <time dateTime={text}>{absoluteTime(text)}</time>
+  const name = <bdi>{text}</bdi>
+  return is === 'code' ? <code>{name}</code> : name
+}

@@ -1,5 +1,9 @@
 import type { Address, Network } from '@spout/model'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { listRows } from '../api/load-balancers.ts'
+import { keys } from '../api/query-keys.ts'
 import { Name } from '../parts/name.tsx'
 import { Table } from '../parts/table.tsx'
 import styles from './project.module.css'
@@ -13,36 +17,44 @@ interface Props {
 }
 
 /** Addresses in use, with what uses them. */
-export const AddressTable = ({ addresses, networks }: Props) => (
-  <>
-    <Table label="Addresses" head={['Address', 'Used as', 'From', 'Used by']}>
-      {addresses.slice(0, MOST).map(({ portId, address, use, scope, holderId, ownerId }) => (
-        <tr key={portId}>
-          <th scope="row">{address}</th>
-          <td>{use}</td>
-          <td>
-            {scope === 'fabric' ? (
-              'pool'
-            ) : (
-              <>
-                network <Name of={networks.find(({ id }) => id === holderId)?.name ?? ''} or={holderId} />
-              </>
-            )}
-          </td>
-          <td>
-            {use === 'vip' && ownerId !== null ? (
-              <Link to="/load-balancers/$id" params={{ id: ownerId }}>
-                load balancer
-              </Link>
-            ) : ownerId === null ? (
-              'nothing'
-            ) : (
-              use
-            )}
-          </td>
-        </tr>
-      ))}
-    </Table>
-    {addresses.length > MOST && <p className={styles.soft}>and {(addresses.length - MOST).toLocaleString()} more</p>}
-  </>
-)
+export function AddressTable({ addresses, networks }: Props) {
+  const { data: rows = [] } = useQuery({
+    queryKey: keys.rows(null),
+    queryFn: ({ signal }) => listRows(null, signal),
+    structuralSharing: false,
+  })
+  const names = useMemo(() => new Map(rows.map(({ id, name }) => [id, name])), [rows])
+  return (
+    <>
+      <Table label="Addresses" head={['Address', 'Used as', 'From', 'Used by']}>
+        {addresses.slice(0, MOST).map(({ portId, address, use, scope, holderId, ownerId }) => (
+          <tr key={portId}>
+            <th scope="row">{address}</th>
+            <td>{use}</td>
+            <td>
+              {scope === 'fabric' ? (
+                'pool'
+              ) : (
+                <>
+                  network <Name of={networks.find(({ id }) => id === holderId)?.name ?? ''} or={holderId} />
+                </>
+              )}
+            </td>
+            <td>
+              {use === 'vip' && ownerId !== null ? (
+                <Link to="/load-balancers/$id" params={{ id: ownerId }}>
+                  <Name of={names.get(ownerId) ?? ''} or="load balancer" />
+                </Link>
+              ) : ownerId === null ? (
+                'nothing'
+              ) : (
+                use
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
+      {addresses.length > MOST && <p className={styles.soft}>and {(addresses.length - MOST).toLocaleString()} more</p>}
+    </>
+  )
+}

@@ -47,7 +47,7 @@ function Project({ id }: { readonly id: string }) {
             <Facts
               of={[
                 ['Id', <code key="id">{id}</code>],
-                ['Since', <Time key="since" at={project.createdAt} />],
+                ['Created', <Time key="created" at={project.createdAt} />],
                 ...(domains.length === 0
                   ? []
                   : [['DNS names below', <bdi key="names">{domains.join(', ')}</bdi>] as const]),

@@ -30,6 +30,24 @@ it('gives the times and values of each step', () => {
   ])
 })
 
+it.each([
+  [57, 50],
+  [20, 20],
+  [0, 0],
+])('charts of what is known from step %i on begin with step %i', (known, begin) => {
+  const stepsFrom = (first: number) => Array.from({ length: 60 }, (_, at) => (at < first ? null : at))
+  const figures = {
+    ...FIGURES,
+    series: { connectionsPerSecond: stepsFrom(known), bytesInPerSecond: stepsFrom(59) },
+  }
+  const start = Date.parse(FIGURES.from) / 1000
+  for (const chart of chartsOf(figures)) {
+    const [times = [], values = []] = columnsOf(figures, chart)
+    expect([times[0], times.length, values.length]).toEqual([start + begin * 60, 60 - begin, 60 - begin])
+    expect([times.at(-1), values.at(-1)]).toEqual([start + 59 * 60, 59])
+  }
+})
+
 it('says in words what a chart shows', () => {
   expect(chartsOf(FIGURES).map((chart) => summaryOf(FIGURES, chart))).toEqual([
     'connections: now 4/s, at most 4/s',

@@ -71,12 +71,25 @@ export const chartsOf = ({ series }: Pick<Figures, 'series'>): readonly Chart[] 
     series: chart.series.filter(({ figure }) => series[figure] !== undefined),
   })).filter((chart) => chart.series.length > 0)
 
-/** Columns as uPlot takes them: times in seconds since 1970, then a column for each series. */
+/** A chart has at least so many steps, so that two points are no line from edge to edge. */
+const LEAST_STEPS = 10
+
+/**
+ * Columns as uPlot takes them: times in seconds since 1970, then a column for each series. All charts of the same figures
+ * begin at one time: with the first step of which anything is known.
+ */
 export function columnsOf({ from, stepSeconds, series }: Figures, { series: shown }: Chart): (number | null)[][] {
-  const columns = shown.map(({ figure }) => [...(series[figure] ?? [])])
+  const begin = firstStep(Object.values(series).filter((values) => values !== undefined))
+  const columns = shown.map(({ figure }) => (series[figure] ?? []).slice(begin))
   const steps = Math.max(0, ...columns.map(({ length }) => length))
   const start = Date.parse(from) / 1000
-  return [Array.from({ length: steps }, (_, at) => start + at * stepSeconds), ...columns]
+  return [Array.from({ length: steps }, (_, at) => start + (begin + at) * stepSeconds), ...columns]
+}
+
+function firstStep(all: readonly (readonly (number | null)[])[]): number {
+  const steps = Math.max(0, ...all.map(({ length }) => length))
+  const known = all.map((values) => values.findIndex((value) => value !== null)).filter((at) => at >= 0)
+  return Math.max(0, Math.min(...known, steps - LEAST_STEPS))
 }
 
 /** What a chart shows in words: the last known value and the highest of each series. */

@@ -73,13 +73,14 @@ function optionsOf({ series, text }: Chart, width: number): UPlot.Options {
       { ...axis, size: 66, values: (_plot, values) => values.map(text) },
     ],
     series: [
-      { value: (_plot, at) => (at === null ? '–' : new Date(at * 1000).toLocaleTimeString()) },
+      { value: (_plot, at) => (at === null ? '' : new Date(at * 1000).toLocaleTimeString()) },
       ...series.map(({ title, colour: name }) => ({
         label: title,
         stroke: colour(name),
         width: 2,
         points: { show: isLonely, size: 5 },
-        value: (_plot: UPlot, value: number | null) => (value === null ? '–' : text(value)),
+        value: (_plot: UPlot, value: number | null, _series: number, at: number | null) =>
+          at === null ? '' : value === null ? '–' : text(value),
       })),
     ],
   }

@@ -55,7 +55,7 @@ export function MemberRow({ place, member, resumed }: Props) {
       </td>
       <td>{may.balance ? <WeightForm place={place} called={called} weight={weight} /> : weight}</td>
       <td>
-        {takesTraffic ? 'takes traffic' : (why ?? '–')}
+        <span>{takesTraffic ? 'takes traffic' : (why ?? '–')}</span>
         {may.balance && <DrainButton place={place} called={called} weight={weight} resumed={resumed} />}
       </td>
     </tr>
