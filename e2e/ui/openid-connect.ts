@@ -9,6 +9,8 @@ export function openIdConnect(world: () => World): void {
     const { system, acme, people } = world()
     people.set('ann', { preferred_username: 'ann', groups: ['acme-devs'] })
     const { id } = await system.createLoadBalancer(acme, balancer('seen-by-ann', 'tcp', { port: 8002 }))
+    await using made = new AsyncDisposableStack()
+    made.defer(() => system.api(acme, 'DELETE', `/load-balancers/${id}`).then(() => {}))
     await using visit = await world().stranger()
     const { page } = visit
     await page.goto('/ui/load-balancers?text=seen')
@@ -18,7 +20,6 @@ export function openIdConnect(world: () => World): void {
     await page.getByRole('button', { name: /oidc:ann: switch project or log out$/ }).click()
     await page.getByRole('menuitem', { name: 'Log out' }).click()
     await page.getByLabel('Password').waitFor()
-    await system.api(acme, 'DELETE', `/load-balancers/${id}`)
   })
 
   it('who has groups of two projects chooses one, and switches', async () => {

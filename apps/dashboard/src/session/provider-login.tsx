@@ -63,8 +63,9 @@ function useReturn(): { readonly error: Error | null; readonly isPending: boolea
   useEffect(() => {
     if (answer === null || isTaken.current) return
     isTaken.current = true
-    // The code counts once, and has no business in an address that is copied or loaded again.
-    history.replace('/ui/')
+    // The code counts once, and has no business in an address that is copied or loaded again. `/ui/` would lead on to this
+    // page, perhaps only after the login has gone to where the page was before.
+    history.replace('/ui/load-balancers')
     mutate(answer)
   }, [answer, history, mutate])
   return { error, isPending }
