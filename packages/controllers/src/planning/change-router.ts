@@ -9,7 +9,7 @@ import type { NodeLiveness } from '../liveness/node-liveness.ts'
 import type { ReadByDomains } from '../publishing/domain-publisher.ts'
 import type { GroupPublisher, ReadByGroups } from '../publishing/group-publisher.ts'
 import type { ReadByLoadBalancers } from '../publishing/load-balancer-publisher.ts'
-import type { PlanQueue } from '../publishing/plan-queue.ts'
+import type { Planned, PlanQueue } from '../publishing/plan-queue.ts'
 import { unsettledOf } from './unsettled.ts'
 
 export interface ChangeRouterOptions {
@@ -250,18 +250,15 @@ export class ChangeRouter {
 
   #planGroup(groupId: string | null): void {
     if (groupId === null) return
-    const { networks, loadBalancers } = this.#plannedFor(groupId)
-    for (const networkId of networks) this.#queue.network(networkId)
-    this.#queue.loadBalancers(loadBalancers)
+    this.#queue.plan(this.#plannedFor(groupId))
   }
 
   /** Ids of what the nodes of a group carry. */
-  #plannedFor(groupId: string) {
-    const [networks, loadBalancers] = [
-      this.#cluster.networksOfGroup(groupId),
-      this.#cluster.loadBalancersOfGroup(groupId),
-    ]
-    return { networks, loadBalancers }
+  #plannedFor(groupId: string): Planned {
+    return {
+      networks: this.#cluster.networksOfGroup(groupId),
+      loadBalancers: this.#cluster.loadBalancersOfGroup(groupId),
+    }
   }
 
   /** Queues the group's load balancers that are not settled, or whose owner is lost or draining. */

@@ -4,7 +4,7 @@ import type { ClusterIndex } from '../indexes/cluster-index.ts'
 import type { PlacementLog } from '../indexes/placement-log.ts'
 import { gatewayOwners, type OwnerInputOptions, ownerInput } from './owner-input.ts'
 import { PLAN_WORKERS } from './plan-queue.ts'
-import { Turns } from './turns.ts'
+import { WorkerTurns } from './worker-turns.ts'
 
 export interface DrainedOwnersOptions extends OwnerInputOptions {
   readonly view: ViewOf<'loadBalancer' | 'network'>
@@ -24,7 +24,7 @@ export function drainedOwners(
 ): ReadonlyMap<string, Owner> {
   const { view, cluster, carryingGroups } = options
   const index = placementsNow(options)
-  const turns = new Turns(PLAN_WORKERS)
+  const turns = new WorkerTurns(PLAN_WORKERS)
   const queue = (id: string): void => turns.add(id, view.get('loadBalancer', id)?.value.projectId)
   for (const id of ids) queue(id)
   const owners = new Map<string, Owner>()

@@ -10,6 +10,12 @@ const networkKey = (id: string): string => `${NETWORK}${id}`
 /** The network's id; null for a load balancer's key. */
 export const networkOfKey = (key: string): string | null => (key.startsWith(NETWORK) ? key.slice(NETWORK.length) : null)
 
+/** Ids of what is to be planned. */
+export interface Planned {
+  readonly networks: Iterable<string>
+  readonly loadBalancers: Iterable<string>
+}
+
 interface Awaited {
   readonly keys: Set<string>
   readonly then: () => void
@@ -41,17 +47,16 @@ export class PlanQueue {
     if (id !== null) this.keys.add(networkKey(id), this.#view.get('network', id)?.value.projectId)
   }
 
-  /**
-   * Queues networks and load balancers, and calls `then` once each of them was planned, or could not be. One that fails
-   * makes nobody wait.
-   */
-  planThen(
-    of: { readonly networks: Iterable<string>; readonly loadBalancers: Iterable<string> },
-    then: () => void,
-  ): void {
-    const keys = new Set([...Array.from(of.networks, networkKey), ...Array.from(of.loadBalancers, loadBalancerKey)])
-    for (const id of of.networks) this.network(id)
-    this.loadBalancers(of.loadBalancers)
+  plan({ networks, loadBalancers }: Planned): void {
+    for (const id of networks) this.network(id)
+    this.loadBalancers(loadBalancers)
+  }
+
+  /** As `plan`. Calls `then` once each was planned, or could not be: one that fails makes nobody wait. */
+  planThen(planned: Planned, then: () => void): void {
+    const networks = Array.from(planned.networks, networkKey)
+    const keys = new Set([...networks, ...Array.from(planned.loadBalancers, loadBalancerKey)])
+    this.plan(planned)
     if (keys.size === 0) then()
     else this.#awaited.add({ keys, then })
   }

@@ -1,5 +1,6 @@
 import { type Clock, systemClock, type Timer } from '../clock/clock.ts'
 import { type BackoffLimits, backoffMs, type Random } from '../retries/backoff.ts'
+import { Turns } from './turns.ts'
 
 export interface WorkQueueOptions {
   readonly clock?: Clock
@@ -19,8 +20,8 @@ export class WorkQueue {
   readonly #clock: Clock
   readonly #retry: BackoffLimits
   readonly #random: Random | undefined
-  /** Waiting keys by group. The map's order is the order of turns. */
-  readonly #turns = new Map<string, Set<string>>()
+  /** Waiting keys. */
+  readonly #turns = new Turns()
   readonly #groupOf = new Map<string, string>()
   readonly #working = new Set<string>()
   /** Keys that were added while a worker had them. */
@@ -43,9 +44,7 @@ export class WorkQueue {
 
   /** How many keys could be taken now. */
   get waiting(): number {
-    let count = 0
-    for (const keys of this.#turns.values()) count += keys.size
-    return count
+    return this.#turns.size
   }
 
   /** Whether the key is paused after a failure. */
@@ -68,7 +67,7 @@ export class WorkQueue {
       return
     }
     const before = this.#groupOf.get(key)
-    if (before !== undefined && this.#turns.get(before)?.has(key)) return
+    if (before !== undefined && this.#turns.has(key, before)) return
     this.#enqueue(key, group)
   }
 
@@ -79,7 +78,7 @@ export class WorkQueue {
       return
     }
     const before = this.#groupOf.get(key)
-    if (before !== undefined && this.#turns.get(before)?.has(key)) return
+    if (before !== undefined && this.#turns.has(key, before)) return
     this.#endPause(key)
     this.#groupOf.set(key, group)
     this.#paused.set(
@@ -148,24 +147,14 @@ export class WorkQueue {
 
   #enqueue(key: string, group: string): void {
     this.#groupOf.set(key, group)
-    const keys = this.#turns.get(group)
-    if (keys === undefined) this.#turns.set(group, new Set([key]))
-    else keys.add(key)
+    this.#turns.add(key, group)
     const taker = this.#takers.shift()
     if (taker !== undefined) taker(this.#next())
   }
 
   #next(): string | null {
-    for (const [group, keys] of this.#turns) {
-      this.#turns.delete(group)
-      for (const key of keys) {
-        keys.delete(key)
-        // The group goes behind the others.
-        if (keys.size > 0) this.#turns.set(group, keys)
-        this.#working.add(key)
-        return key
-      }
-    }
-    return null
+    const key = this.#turns.take()
+    if (key !== null) this.#working.add(key)
+    return key
   }
 }
