@@ -33,8 +33,9 @@ const path = fc.record({
   value: fc.constantFrom('/', '/a', '/a/b'),
 })
 const backend = fc.record({ service: fc.constantFrom('a', 'b', 'none'), weight: fc.integer({ min: 0, max: 2 }) })
+const KINDS = ['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute'] as const
 const change = fc.record({
-  kind: fc.constantFrom('HTTPRoute', 'HTTPRoute', 'HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute'),
+  kind: fc.constantFrom('HTTPRoute', 'HTTPRoute', ...KINDS),
   number: fc.integer({ min: 0, max: 7 }),
   age: fc.integer({ min: 1, max: 3 }),
   hosts: fc.uniqueArray(host, { maxLength: 3 }),
@@ -46,7 +47,9 @@ const change = fc.record({
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
 
 function routeOf({ kind, number, age, hosts, paths, backends, section }: Change): RouteObject {
-  const metadata = { name: `r${number}`, number: number + 10, createdAt: `2026-01-0${age}T00:00:00Z` }
+  // No two objects have the same UID, also if only their kinds differ.
+  const unique = 10 * (KINDS.indexOf(kind) + 1) + number
+  const metadata = { name: `r${number}`, number: unique, createdAt: `2026-01-0${age}T00:00:00Z` }
   const refs = backends.map(({ service, weight }) => to(service, { weight }))
   const parentRefs = [{ name: 'web', namespace: 'shop', ...(section !== undefined && { sectionName: section }) }]
   const hostnames = hosts
