@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { NodePool } from '@spout/model'
+import { http } from '@spout/runtime/node-http'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { httpMember, type LabMember } from '../../testing/haproxy/proxy-lab.ts'
+import { type Ask, ask, httpMember, type LabMember } from '../../testing/haproxy/proxy-lab.ts'
 import { sampleEntry, samplePool, sampleService } from '../../testing/haproxy/sample-entry.ts'
 import { memberAt, portOf, proxyLabOfFile, put } from '../../testing/haproxy/services-in-lab.ts'
 import { processesOn } from './place/proxy-process.ts'
@@ -42,6 +43,23 @@ async function get(port: number, cookies: readonly string[] = [], path = '/'): P
   const of = (name: string) =>
     [...head.matchAll(new RegExp(`^${name}: (.*)$`, 'gim'))].map(([, value]) => value!.trim())
   return { member: of('x-member')[0] ?? '', cookies: of('set-cookie').map((line) => line.split(';')[0]!), text: head }
+}
+
+interface Asked {
+  /** When it was sent, of `performance.now`. */
+  readonly atMs: number
+  /** The member that answered. */
+  readonly by: string | undefined
+}
+
+/** So many requests, one after the other. */
+async function askedFor(times: number, request: Ask): Promise<readonly Asked[]> {
+  const asked: Asked[] = []
+  while (asked.length < times) {
+    const atMs = performance.now()
+    asked.push({ atMs, by: (await ask(request)).member })
+  }
+  return asked
 }
 
 describe('our cookie', () => {
@@ -86,6 +104,32 @@ describe('our cookie', () => {
     expect(left.cookies).toHaveLength(1)
     for (const forged of ['x', '', 'b0', 'a'.repeat(4_000), `${'m'}${'0'.repeat(16)}`])
       expect((await get(port, [`${cookies[0]!.split('=')[0]}=${forged}`])).cookies).toHaveLength(1)
+  })
+
+  test('leads no client of a removed member back to it while its connections end', async () => {
+    const driver = lab.driver()
+    await put(driver, entryOf(OURS))
+    const port = portOf(driver, 'web-80')
+    const named = (member: string) => web.find(({ name }) => name === member)!
+    const returned: Asked[] = []
+    for (let removal = 0; removal < 8; removal++) {
+      const { member, cookies } = await get(port)
+      const before = named(member).count()
+      const agents = Array.from({ length: 16 }, () => new http.Agent({ keepAlive: true, maxSockets: 1 }))
+      const headers = { cookie: cookies[0]! }
+      // They ask while it is removed, so its connections become idle after that.
+      const asking = Promise.all(agents.map((agent) => askedFor(60, { host: proxy, port, agent, headers })))
+      await expect.poll(named(member).count).toBeGreaterThan(before + 100)
+      const others = web.filter(({ name }) => name !== member)
+      await put(driver, entryOf(OURS, others))
+      const removedMs = performance.now()
+      const asked = (await asking).flat().filter(({ atMs }) => atMs > removedMs)
+      expect(asked.length).toBeGreaterThan(100)
+      returned.push(...asked.filter(({ by }) => by === member))
+      for (const agent of agents) agent.destroy()
+      await put(driver, entryOf(OURS))
+    }
+    expect(returned).toEqual([])
   })
 
   test('outlives the process', async () => {

@@ -31,19 +31,31 @@ const deletions: readonly Command[] = [
   deletion,
 ]
 const shutdown: Command = { do: 'shutdown-sessions', backend: 3, server: 'm1' }
+const returnsNobody = () => false
 const BUSY = 'Server still has connections attached to it, cannot remove it.'
 
 it('tries to delete until nobody is connected; past the deadline it ends connections first', async () => {
   const clock = new FakeClock()
   const drains = new Drains(5_000, clock)
   expect(drains.follow([deletion], [BUSY])).toEqual([null])
-  expect(drains.due()).toEqual(deletions)
+  expect(drains.due(returnsNobody)).toEqual(deletions)
   await clock.advance(5_000)
-  expect(drains.due()).toEqual([shutdown, ...deletions])
+  expect(drains.due(returnsNobody)).toEqual([shutdown, ...deletions])
   drains.follow([shutdown, deletion], [null, BUSY])
-  expect(drains.due()).toEqual([shutdown, ...deletions])
+  expect(drains.due(returnsNobody)).toEqual([shutdown, ...deletions])
   drains.follow([shutdown, deletion], [null, null])
   expect(drains.size).toBe(0)
+})
+
+it('never lets a server drain whose clients would return to it', async () => {
+  const clock = new FakeClock()
+  const drains = new Drains(5_000, clock)
+  drains.follow([deletion, { ...deletion, backend: 4 }], [BUSY, BUSY])
+  const due = () => drains.due((backend) => backend === 3)
+  const others = deletions.map((command) => ({ ...command, backend: 4 }))
+  expect(due()).toEqual([deletion, ...others])
+  await clock.advance(5_000)
+  expect(due()).toEqual([shutdown, deletion, { ...shutdown, backend: 4 }, ...others])
 })
 
 it('tells when the first deadline comes', async () => {
@@ -66,9 +78,9 @@ it("uses the deadline of the server's pool", async () => {
   drains.keep(placed({ drainMs: 60_000 }))
   drains.follow([deletion], [BUSY])
   await clock.advance(59_999)
-  expect(drains.due()).toEqual(deletions)
+  expect(drains.due(returnsNobody)).toEqual(deletions)
   await clock.advance(1)
-  expect(drains.due()).toEqual([shutdown, ...deletions])
+  expect(drains.due(returnsNobody)).toEqual([shutdown, ...deletions])
 })
 
 it('ends the connections of a server of weight 0 once, and keeps it', async () => {
@@ -79,11 +91,11 @@ it('ends the connections of a server of weight 0 once, and keeps it', async () =
   await clock.advance(4_000)
   // Another change of its load balancer does not begin the time anew.
   drains.keep(placed({ weight: 0 }))
-  expect(drains.due()).toEqual([])
+  expect(drains.due(returnsNobody)).toEqual([])
   await clock.advance(1_000)
-  expect(drains.due()).toEqual([shutdown])
+  expect(drains.due(returnsNobody)).toEqual([shutdown])
   drains.follow([shutdown], [null])
-  expect(drains.due()).toEqual([])
+  expect(drains.due(returnsNobody)).toEqual([])
   expect(drains.size).toBe(0)
   drains.keep(placed({ weight: 2 }))
   drains.keep(placed({ weight: 0 }))
@@ -97,7 +109,7 @@ it('goes on to delete a server that had weight 0', async () => {
   await clock.advance(3_000)
   drains.follow([deletion], [BUSY])
   await clock.advance(4_000)
-  expect(drains.due()).toEqual(deletions)
+  expect(drains.due(returnsNobody)).toEqual(deletions)
 })
 
 it('keeps a server that is wanted again, and was to be deleted before', () => {

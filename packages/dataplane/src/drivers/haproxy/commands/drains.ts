@@ -91,18 +91,20 @@ export class Drains {
    * The commands to try now: deletions, and at the deadline the end of remaining connections first. Connections that
    * became idle since their server was stopped are closed when it is stopped again. The process does that after the
    * commands, so the next deletion finds them gone.
+   * @param returnsClients whether rules of a backend send clients back to their server. They would do so between these
+   *   two commands, in which the process serves requests. Idle connections of such a backend end by `pool-purge-delay`.
    */
-  due(): readonly Command[] {
+  due(returnsClients: (backend: number) => boolean): readonly Command[] {
     const now = this.#clock.monotonicMs()
     return [...this.#drains.values()].flatMap(({ backend, server, untilMs, isLeaving }): readonly Command[] => [
       ...(now < untilMs ? [] : [{ do: 'shutdown-sessions', backend, server } as const]),
-      ...(isLeaving
+      ...(isLeaving && !returnsClients(backend)
         ? ([
             { do: 'set-drain', backend, server },
             { do: 'set-ready', backend, server, ready: false },
-            { do: 'del-server', backend, server },
           ] as const)
         : []),
+      ...(isLeaving ? [{ do: 'del-server', backend, server } as const] : []),
     ])
   }
 

@@ -2,6 +2,7 @@ import type { Mutex, Timer } from '@spout/runtime'
 import type { Log } from '@spout/sys'
 import { unusedByServers } from '../certificates/plan-tls-changes.ts'
 import type { Command } from '../commands/command.ts'
+import { returnsClients } from '../sections/shape.ts'
 import { restartWith } from './change-entries.ts'
 import type { CurrentProxy, CurrentProxyOptions } from './current-proxy.ts'
 import { LookTimes } from './look-times.ts'
@@ -87,12 +88,12 @@ export class SlotUpkeep {
   async #sweep(): Promise<void> {
     const { running, drains, closed } = this.#current
     if (running === null || closed) return
-    const due = drains.due()
+    const { frontends, backends } = this.#current.assignments.slots
+    const due = drains.due((slot) => returnsClients(backends.shapeOwnedAt(slot)))
     if (due.length > 0) drains.follow(due, await running.execute(due))
     // Draining servers still use their files, and HAProxy would delete a file of authorities in use.
     const unused = drains.size === 0 ? this.#unused() : []
     if (unused.length > 0) await running.execute(unused)
-    const { frontends, backends } = this.#current.assignments.slots
     const cooling = this.#maySample() ? frontends.cooling() : []
     const counters = cooling.length > 0 ? await this.#current.sample() : null
     const empty = cooling.filter(({ id }) => (counters?.get(id)?.current ?? 0) === 0)

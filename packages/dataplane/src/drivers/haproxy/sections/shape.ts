@@ -79,6 +79,10 @@ export interface BackendShape {
   readonly keepSeconds?: number
 }
 
+/** Whether rules of the backend send clients back to the server that they had. */
+export const returnsClients = (shape: BackendShape | undefined): boolean =>
+  shape?.session !== undefined || shape?.keepSeconds !== undefined
+
 export interface SessionShape {
   /** The name of our cookie, `SPOUT-<digits>`, which differs by pool: one site may have several. */
   readonly cookie: string

@@ -78,6 +78,12 @@ export class SlotTable<Shape> {
     return this.#slots.get(id)?.owner ?? null
   }
 
+  /** Undefined for a slot without an owner, and for a number without a slot. */
+  shapeOwnedAt(id: number): Shape | undefined {
+    const slot = this.#slots.get(id)
+    return slot === undefined || slot.owner === null ? undefined : slot.shape
+  }
+
   cooling(): readonly Slot<Shape>[] {
     return [...this.#cooling].sort((a, b) => a - b).map((id) => this.#slots.get(id)!)
   }
