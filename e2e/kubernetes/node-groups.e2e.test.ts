@@ -104,7 +104,10 @@ describe('a label', () => {
     await label('example.org/pool-')
     await selects('outside', 'Selected', 'It selects no node.')
     await ownedBy(MOVING)
-    expect((await presentAt(lab.lab, MOVING, OWN)).addresses).toContain(address)
+    // The owner is shown when it is chosen. Its node takes the address a moment later.
+    await waitFor(async () => (await presentAt(lab.lab, MOVING, OWN)).addresses.includes(address), {
+      what: `${MOVING} to take the address on ${OWN}`,
+    })
     await asking.goesOn(100)
     const { failed, count, longestMs } = await asking.stop()
     expect(failed).toEqual([])
