@@ -18,20 +18,21 @@
 {{- toJson $names }}
 {{- end }}
 
-{{/* Where agents find the one that leads, if it is not the first. */}}
+{{/* Where agents find the one that leads, if it is not the first. The common Service is last: it stays when the number changes, and agents get the new settings one after the other. */}}
 {{- define "spout.controlPlane.links" -}}
 {{- $links := list }}
 {{- range untilStep 1 (int .Values.controlPlane.replicas) 1 }}{{ $links = append $links (printf "https://control-plane-%d.%s.svc:9131" . $.Release.Namespace) }}{{ end }}
-{{- toJson $links }}
+{{- toJson (append $links (printf "https://control-plane.%s.svc:9131" .Release.Namespace)) }}
 {{- end }}
 
-{{/* Whom connectors ask. The common Service may lead to a node that is dead until Kubernetes has noticed, so of several each is named. */}}
+{{/* Whom connectors ask. The common Service may lead to a node that is dead until Kubernetes has noticed, so of several each is named first. */}}
 {{- define "spout.controlPlane.endpoint" -}}
+{{- $common := printf "https://control-plane.%s.svc:9130" .Release.Namespace }}
 {{- if (gt (int .Values.controlPlane.replicas) 1) }}
 {{- $urls := list }}
 {{- range until (int .Values.controlPlane.replicas) }}{{ $urls = append $urls (printf "https://control-plane-%d.%s.svc:9130" . $.Release.Namespace) }}{{ end }}
-{{- toJson $urls }}
+{{- toJson (append $urls $common) }}
 {{- else }}
-{{- printf "https://control-plane.%s.svc:9130" .Release.Namespace }}
+{{- $common }}
 {{- end }}
 {{- end }}

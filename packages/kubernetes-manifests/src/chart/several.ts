@@ -107,21 +107,22 @@ export const SEVERAL_NAMED = `{{/* The variables of a control plane. Of several,
 {{- toJson $names }}
 {{- end }}
 
-{{/* Where agents find the one that leads, if it is not the first. */}}
+{{/* Where agents find the one that leads, if it is not the first. The common Service is last: it stays when the number changes, and agents get the new settings one after the other. */}}
 {{- define "spout.controlPlane.links" -}}
 {{- $links := list }}
 {{- range untilStep 1 ${COUNT} 1 }}{{ $links = append $links (printf "https://${HOST}:${LINK_PORT}" . $.Release.Namespace) }}{{ end }}
-{{- toJson $links }}
+{{- toJson (append $links (printf "https://${CONTROL_PLANE}.%s.svc:${LINK_PORT}" .Release.Namespace)) }}
 {{- end }}
 
-{{/* Whom connectors ask. The common Service may lead to a node that is dead until Kubernetes has noticed, so of several each is named. */}}
+{{/* Whom connectors ask. The common Service may lead to a node that is dead until Kubernetes has noticed, so of several each is named first. */}}
 {{- define "spout.controlPlane.endpoint" -}}
+{{- $common := printf "https://${CONTROL_PLANE}.%s.svc:${API_PORT}" .Release.Namespace }}
 {{- if ${SEVERAL} }}
 {{- $urls := list }}
 {{- range until ${COUNT} }}{{ $urls = append $urls (printf "https://${HOST}:${API_PORT}" . $.Release.Namespace) }}{{ end }}
-{{- toJson $urls }}
+{{- toJson (append $urls $common) }}
 {{- else }}
-{{- printf "https://${CONTROL_PLANE}.%s.svc:${API_PORT}" .Release.Namespace }}
+{{- $common }}
 {{- end }}
 {{- end }}
 `
