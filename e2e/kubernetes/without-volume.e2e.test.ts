@@ -67,7 +67,7 @@ it('the pod of the control plane goes, with all its files: the next has everythi
 
 it('a value makes it two control planes: load balancers and addresses stay, and both are of use', async () => {
   const address = await lab.answering('web')
-  const before = await announced()
+  const { id } = await announced()
   const upgrade = 'helm upgrade spout deploy/chart/spout --namespace spout --reset-then-reuse-values'
   expect(await lab.shell(`${upgrade} --set controlPlane.replicas=2`)).toMatchObject({ code: 0 })
   await lab.allReady({ controlPlanes: 2 })
@@ -76,12 +76,12 @@ it('a value makes it two control planes: load balancers and addresses stay, and 
   await lab.apply(webService('third'))
   await lab.answering('third')
   expect(await lab.answering('web')).toBe(address)
-  expect(await announced()).toEqual(before)
+  expect((await announced()).id).toBe(id)
 }, 300_000)
 
 it('and back to one: it has everything, and serves what is new', async () => {
   const address = await lab.answering('web')
-  const before = await announced()
+  const { id } = await announced()
   const asking = askPolitely(lab.client, address)
   const upgrade = 'helm upgrade spout deploy/chart/spout --namespace spout --reset-then-reuse-values'
   expect(await lab.shell(`${upgrade} --set controlPlane.replicas=1`)).toMatchObject({ code: 0 })
@@ -89,6 +89,6 @@ it('and back to one: it has everything, and serves what is new', async () => {
   await lab.apply(webService('fourth'))
   await lab.answering('fourth')
   expect(await lab.answering('web')).toBe(address)
-  expect(await announced()).toEqual(before)
+  expect((await announced()).id).toBe(id)
   expect((await asking.stop()).failed).toEqual([])
 }, 300_000)

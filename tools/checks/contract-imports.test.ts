@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 const ROOT = path.resolve(import.meta.dirname, '../..')
 
 /** Tests and their helpers combine the real classes. */
-const isTest = (file: string): boolean => /\.test\.ts$|\/testing\/|\/test-bed\.ts$/.test(file)
+const isTest = (file: string): boolean => /\.test\.ts$|\/testing\//.test(file)
 
 it('surfaces and controllers know the contract of admission, never the classes behind it', () => {
   const files = globSync('packages/{controllers,server,intents/*}/src/**/*.ts', { cwd: ROOT }).filter((f) => !isTest(f))

@@ -19,6 +19,11 @@ export const agentConfig = z.strictObject({
     .string()
     .regex(/^[a-z][a-z0-9]{0,5}$/, 'is not a lower-case letter and up to 5 letters or digits')
     .default('spout'),
+  /**
+   * The daemons that the agent starts end with it, as in a container: it hands its addresses to other nodes before. False:
+   * they go on, and so does traffic.
+   */
+  daemonsEndWithAgent: z.boolean().default(false),
   server: section({
     /** The control plane's agent link. Empty: `https://localhost:9131`, or none if `local` has load balancers. */
     url: z

@@ -58,6 +58,8 @@ import { changeFabricRecord, readFabricRecord } from './fabric-record.ts'
 import { type ComposedFabric, composeFabric } from './group-fabric.ts'
 import { fabricFile, stateFile } from './state-files.ts'
 
+const HAND_OVER_WITHIN_MS = 10_000
+
 /** The parts of this machine that the agent works on. */
 export interface DataPlane extends Component {
   readonly helper: NativeHelper
@@ -166,12 +168,25 @@ export async function openDataPlane(
     shares: createShareWatch(config, machine, domains, proxies),
     /** What is announced on the interface of an earlier agent's settings is withdrawn before anything is announced on this. */
     start: () => keepToFabric(config, machine),
-    /** Releases our handles. Everything that is programmed stays in force. */
+    /** Releases our handles. Everything that is programmed stays in force, and so do the daemons, unless they end with us. */
     stop: async () => {
+      if (config.daemonsEndWithAgent) await handOverAll(announcers, machine.log)
       for (const part of [group, ...[...drivers, ...followers].reverse()]) await part.close()
       await syslog.close()
       await helper.close()
     },
+  }
+}
+
+/**
+ * A keepalived that is killed is missed only after some adverts, and so is the replication of flows: connections that
+ * begin meanwhile would end.
+ */
+async function handOverAll(announcers: AnnouncerRegistry, log: Logger): Promise<void> {
+  try {
+    await announcers.handOverAll(AbortSignal.timeout(HAND_OVER_WITHIN_MS))
+  } catch (err) {
+    log.warn({ event: 'not-handed-over', err }, 'other nodes take the addresses over once they miss this one')
   }
 }
 

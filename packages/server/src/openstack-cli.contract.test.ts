@@ -1,6 +1,6 @@
 import { OpenStackProgram, type RunResult, run as runCommand } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ADMIN_PASSWORD, openTestBed, type TestBed } from './test-bed.ts'
+import { ADMIN_PASSWORD, openTestBed, type TestBed } from './testing/test-bed.ts'
 
 const MANY_CALLS_MS = 400_000
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Endpoints } from '@spout/client/endpoints'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../../../server/src/test-bed.ts'
+import { openTestBed, type TestBed } from '../../../server/src/testing/test-bed.ts'
 import { loadBalancerIds } from '../addresses/ids.ts'
 import type { LoadBalancerContent } from '../content/content.ts'
 import { routeOf } from '../content/route-content.ts'

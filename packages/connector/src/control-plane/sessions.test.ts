@@ -7,7 +7,7 @@ import { ConfigError } from '@spout/runtime/config'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { VERSION } from '@spout/runtime/version'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../../../server/src/test-bed.ts'
+import { openTestBed, type TestBed } from '../../../server/src/testing/test-bed.ts'
 import { type CredentialSettings, sessionsOf } from './sessions.ts'
 
 let bed: TestBed

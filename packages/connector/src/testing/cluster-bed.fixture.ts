@@ -13,7 +13,7 @@ import type { LoadBalancer, LoadBalancerStatus } from '@spout/model'
 import { createLogger, Secret, silentLogger, systemClock } from '@spout/runtime'
 import { KubernetesCluster, Lab, waitFor } from '@spout/testkit'
 import { issueCertificate } from '@spout/testkit/tls'
-import { openTestBed } from '../../../server/src/test-bed.ts'
+import { openTestBed } from '../../../server/src/testing/test-bed.ts'
 
 /** The id of the cluster. */
 export const CLUSTER = 'test-cluster'

@@ -128,6 +128,14 @@ it('tells of a shard that was handed over whether it has gone, and whose address
   expect(node.hasReleasedShard(7)).toBe(false)
 })
 
+it('hands over what its announcers can hand over', async () => {
+  const signal = new AbortController().signal
+  const handing = { ...recorded('b'), handOverAll: async () => void done.push('b hands over') }
+  const ownership = { mastered: () => new Set<number>(), hasReleased: () => false, onChange: () => () => {} }
+  await new AnnouncerRegistry([recorded('a'), handing], ownership).handOverAll(signal)
+  expect(done).toEqual(['b hands over'])
+})
+
 it.each([
   ['it announces something', [following], [], false],
   ['an announcer that announces nothing still attracts', [], [true], false],

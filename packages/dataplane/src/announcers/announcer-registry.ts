@@ -189,6 +189,11 @@ export class AnnouncerRegistry implements Announcer, GroupFollower {
     for (const announcer of this.#announcers) announcer.setHealthy?.(healthy, reason)
   }
 
+  /** Gives up what other nodes can take, before the daemons end with the agent. @throws Error as `Announcer.handOverAll` */
+  async handOverAll(signal: AbortSignal): Promise<void> {
+    for (const announcer of this.#announcers) await announcer.handOverAll?.(signal)
+  }
+
   /** Whether no new connection of a client reaches this node. */
   async ownsNothing(): Promise<boolean> {
     for (const announcer of this.#announcers) {

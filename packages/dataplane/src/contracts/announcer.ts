@@ -53,5 +53,11 @@ export interface Announcer extends Partial<Omit<GroupFollower, 'close'>> {
   hasReleased?(): boolean | null
   /** Sets whether the node can carry traffic. While it cannot, the announcer releases addresses that other nodes can take. */
   setHealthy?(healthy: boolean, reason: string): void
+  /**
+   * Gives up what other nodes can take, before its daemons end with the agent. Resolves once they have had time to take
+   * it. Default: nothing.
+   * @throws Error naming what was not given up
+   */
+  handOverAll?(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }

@@ -19,7 +19,7 @@ import { bootstrapAccounts } from '../../../server/src/authn/bootstrap-accounts.
 import { ServiceAccounts } from '../../../server/src/authn/service-accounts.ts'
 import { AgentLink } from '../../../server/src/link/agent-link.ts'
 import { CertificateAuthority } from '../../../server/src/link/certificate-authority.ts'
-import { openTestBed, type TestBed } from '../../../server/src/test-bed.ts'
+import { openTestBed, type TestBed } from '../../../server/src/testing/test-bed.ts'
 import { NAMESPACE } from '../namespace.ts'
 import { AUDIENCE, AUTHORITY } from './names.ts'
 import { AUTHORITY_RULES, CONTROL_PLANE_RULES } from './roles.ts'

@@ -109,7 +109,9 @@ configuration:
     # It takes part again once its conditions have been good for this long.
     returnSeconds: 30
 `,
-  [AGENT]: `server:
+  [AGENT]: `# They end with their container, so the agent hands its addresses over first.
+daemonsEndWithAgent: true
+server:
   url: https://${CONTROL_PLANE_HOST}:${LINK_PORT}
   serviceAccountTokenFile: ${TOKEN_FILE}
   caFile: ${AUTHORITY_FILE}

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { AuditRecord } from '@spout/model'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ADMIN_PASSWORD, type Method, openTestBed, type TestBed } from '../test-bed.ts'
+import { ADMIN_PASSWORD, type Method, openTestBed, type TestBed } from '../testing/test-bed.ts'
 
 const CANARY = 'canary-secret-that-must-not-be-written'
 let bed: TestBed

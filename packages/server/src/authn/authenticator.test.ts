@@ -1,7 +1,7 @@
 import { Secret } from '@spout/runtime'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ADMIN_PASSWORD, openTestBed, type TestBed } from '../test-bed.ts'
+import { ADMIN_PASSWORD, openTestBed, type TestBed } from '../testing/test-bed.ts'
 import { bootstrap } from './bootstrap.ts'
 
 const HOUR = 3_600_000

@@ -1,7 +1,7 @@
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../native/routes.ts'
-import { type Method, openTestBed, type TestBed } from '../test-bed.ts'
+import { type Method, openTestBed, type TestBed } from '../testing/test-bed.ts'
 
 let bed: TestBed
 let balancer: string

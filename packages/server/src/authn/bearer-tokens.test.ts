@@ -1,6 +1,6 @@
 import { createLogger } from '@spout/runtime/logger'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ADMIN_PASSWORD, openTestBed, type TestBed } from '../test-bed.ts'
+import { ADMIN_PASSWORD, openTestBed, type TestBed } from '../testing/test-bed.ts'
 import { ServiceAccounts } from './service-accounts.ts'
 
 // Rules for bearer tokens that every surface keeps (RFC 6750 section 5.3, RFC 8725 sections 3.1 and 3.10).

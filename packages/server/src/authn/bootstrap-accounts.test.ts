@@ -1,6 +1,6 @@
 import { systemClock } from '@spout/runtime'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../test-bed.ts'
+import { openTestBed, type TestBed } from '../testing/test-bed.ts'
 import { bootstrapAccounts } from './bootstrap-accounts.ts'
 import type { KnownAccount } from './service-accounts.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openTestBed } from '../test-bed.ts'
+import { openTestBed } from '../testing/test-bed.ts'
 import { ensureClusterProject, ensureProject } from './ensure-project.ts'
 
 test('a project is created once, and not changed after that', async () => {

@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../test-bed.ts'
+import { openTestBed, type TestBed } from '../testing/test-bed.ts'
 
 /** More objects than an answer that is made in one piece holds. */
 const COUNT = 600

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { silentLogger } from '@spout/runtime'
 import { recordFault } from '@spout/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ADMIN_PASSWORD, openTestBed, type TestBed } from '../test-bed.ts'
+import { ADMIN_PASSWORD, openTestBed, type TestBed } from '../testing/test-bed.ts'
 import { LocalSocket } from './local-socket.ts'
 
 let bed: TestBed

@@ -3,7 +3,7 @@ import { silentLogger } from '@spout/runtime'
 import { recordFault } from '@spout/testkit'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
-import { ADMIN_PASSWORD, openTestBed } from '../test-bed.ts'
+import { ADMIN_PASSWORD, openTestBed } from '../testing/test-bed.ts'
 import type { CLIENT_ADDRESS_SOURCES } from './client-address.ts'
 import { createServer } from './host.ts'
 

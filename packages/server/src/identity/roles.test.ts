@@ -1,6 +1,6 @@
 import { ROLES } from '@spout/model'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../test-bed.ts'
+import { openTestBed, type TestBed } from '../testing/test-bed.ts'
 import { roleId } from './role-names.ts'
 
 let bed: TestBed

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { createLogger } from '@spout/runtime/logger'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Method, openTestBed, type TestBed } from '../test-bed.ts'
+import { type Method, openTestBed, type TestBed } from '../testing/test-bed.ts'
 
 const CANARY = 'a-payload-that-nobody-else-sees'
 const CANARY_BASE64 = Buffer.from(CANARY).toString('base64')

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { parseCidr } from '@spout/net'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ADMIN_PASSWORD, openTestBed, type TestBed } from '../test-bed.ts'
+import { ADMIN_PASSWORD, openTestBed, type TestBed } from '../testing/test-bed.ts'
 import { arrivalLine } from './arrival-line.ts'
 
 const clock = new FakeClock()

@@ -13,7 +13,7 @@ import { type Clock, silentLogger, systemClock } from '@spout/runtime'
 import { LineSplitter } from '@spout/runtime/ndjson'
 import { issueCertificate, recordFault, waitFor } from '@spout/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../test-bed.ts'
+import { openTestBed, type TestBed } from '../testing/test-bed.ts'
 import { AgentLink } from './agent-link.ts'
 import { CertificateAuthority } from './certificate-authority.ts'
 

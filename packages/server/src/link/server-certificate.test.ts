@@ -6,7 +6,7 @@ import { silentLogger } from '@spout/runtime'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../test-bed.ts'
+import { openTestBed, type TestBed } from '../testing/test-bed.ts'
 import { AgentLink } from './agent-link.ts'
 import { CertificateAuthority } from './certificate-authority.ts'
 

@@ -1,7 +1,7 @@
 import { receiveEvents, waitFor } from '@spout/testkit'
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Method, openTestBed, type TestBed } from '../test-bed.ts'
+import { type Method, openTestBed, type TestBed } from '../testing/test-bed.ts'
 
 import { ROUTES } from './routes.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ADMIN_PASSWORD, type Method, openTestBed, type TestBed } from '../test-bed.ts'
+import { ADMIN_PASSWORD, type Method, openTestBed, type TestBed } from '../testing/test-bed.ts'
 import { ROUTES } from './routes.ts'
 
 let bed: TestBed

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openTestBed } from '../test-bed.ts'
+import { openTestBed } from '../testing/test-bed.ts'
 import { renderOpenApi } from './openapi.ts'
 import { ROUTES } from './routes.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../test-bed.ts'
+import { openTestBed, type TestBed } from '../testing/test-bed.ts'
 
 // Objects that are taken over from another Neutron keep their ids.
 let bed: TestBed

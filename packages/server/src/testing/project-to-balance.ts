@@ -1,4 +1,4 @@
-import type { TestBed } from '../test-bed.ts'
+import type { TestBed } from './test-bed.ts'
 
 /** What load balancers of a project need: a public address pool, and a network whose members are in 10.9.0.0/24. */
 export interface ProjectToBalance {

@@ -358,6 +358,20 @@ describe('two nodes', () => {
     expect(seen.flat().map(({ state }) => state)).toContain('fault')
   })
 
+  it('hand over all that a peer can take before their daemons end', async () => {
+    await first.announcer.handOverAll(signal)
+    await expectOwners(second, second)
+    await expect.poll(() => states(first), WITHIN).toEqual(['backup', 'backup'])
+    await second.announcer.configure(settingsOf(1, { peers: [] }), signal)
+    const seen: (readonly ShardReport[])[] = []
+    second.announcer.onShardChange((shards) => seen.push(shards))
+    await second.announcer.handOverAll(signal)
+    expect([...seen.flat().map(({ state }) => state), ...states(second)]).toEqual(['master', 'master'])
+    // Of what it takes no part in it hands over nothing.
+    await first.announcer.configure(null, signal)
+    await first.announcer.handOverAll(signal)
+  })
+
   it('ignore a speaker that is no peer', async () => {
     const stranger = new VrrpNode(lab, 'client', 'eth0')
     try {

@@ -69,6 +69,8 @@ export class VrrpAnnouncer implements Announcer {
   readonly #states: ShardStates
   #filterLoads = 0
   #opened = false
+  /** Null before the first settings, and while this node takes no part. */
+  #settings: VrrpSettings | null = null
 
   /** @throws RangeError if the directory's name cannot be used */
   constructor(options: VrrpAnnouncerOptions) {
@@ -220,6 +222,14 @@ export class VrrpAnnouncer implements Announcer {
     }
   }
 
+  /** Hands over each shard that a peer can take. */
+  async handOverAll(signal: AbortSignal): Promise<void> {
+    const settings = this.#settings
+    if (settings === null) return
+    const shared = settings.shards.filter(({ apart = settings }) => apart.peers.length > 0)
+    await Promise.all(shared.map(({ number }) => this.handOver(number, signal)))
+  }
+
   /** Leaves everything running and bound for the next agent. */
   async close(): Promise<void> {
     await this.#keeper.close()
@@ -271,6 +281,7 @@ export class VrrpAnnouncer implements Announcer {
       rows: new Map([...this.#table.table.rows].filter(([, { shard }]) => numbers.includes(shard))),
     })
     this.#addresses.forgetRowless()
+    this.#settings = settings
     this.#giveUp.drained = settings.yield
     if (this.#keeper.running === null) await this.#keeper.ensure()
     else if (differs) await this.#keeper.reload()
@@ -280,6 +291,7 @@ export class VrrpAnnouncer implements Announcer {
 
   async #leave(): Promise<void> {
     if (this.#configFile.text === null && this.#table.table.routers.size === 0) return
+    this.#settings = null
     await this.#keeper.stop()
     // The mover removed its addresses. What a killed mover left is removed here.
     await this.#daemons.sweep()

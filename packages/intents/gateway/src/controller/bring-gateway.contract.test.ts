@@ -3,7 +3,7 @@ import { Refused } from '@spout/client/native-api'
 import { KnownLoadBalancers, keyOf, LeftOut, NativeLoadBalancers, uidOf } from '@spout/connector'
 import { silentLogger, systemClock } from '@spout/runtime'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { openTestBed } from '../../../../server/src/test-bed.ts'
+import { openTestBed } from '../../../../server/src/testing/test-bed.ts'
 import type { Gateway } from '../objects/gateway.ts'
 import type { RouteObject } from '../objects/route.ts'
 import {

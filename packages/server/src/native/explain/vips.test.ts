@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../../test-bed.ts'
+import { openTestBed, type TestBed } from '../../testing/test-bed.ts'
 
 let bed: TestBed
 let admin: string

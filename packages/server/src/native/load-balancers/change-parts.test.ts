@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Method, openTestBed, type TestBed } from '../../test-bed.ts'
 import { projectToBalance } from '../../testing/project-to-balance.ts'
+import { type Method, openTestBed, type TestBed } from '../../testing/test-bed.ts'
 import { listenerDraft, poolDraft } from '../drafts/load-balancer-draft.ts'
 import { merged, mergeOf } from '../operations/merge-change.ts'
 

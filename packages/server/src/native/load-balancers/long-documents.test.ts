@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../../test-bed.ts'
 import { projectToBalance } from '../../testing/project-to-balance.ts'
+import { openTestBed, type TestBed } from '../../testing/test-bed.ts'
 
 const MIB = 1024 * 1024
 const ROUTES = 600

@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { edited } from '@spout/model'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type Method, openTestBed, type TestBed } from '../../test-bed.ts'
 import { projectToBalance } from '../../testing/project-to-balance.ts'
+import { type Method, openTestBed, type TestBed } from '../../testing/test-bed.ts'
 
 let bed: TestBed
 let member: string

@@ -1,7 +1,7 @@
 import { KINDS, type Kind } from '@spout/model'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Method, openTestBed, type TestBed } from '../../test-bed.ts'
 import { projectToBalance } from '../../testing/project-to-balance.ts'
+import { type Method, openTestBed, type TestBed } from '../../testing/test-bed.ts'
 import { ROUTES } from '../routes.ts'
 
 let bed: TestBed

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Method, openTestBed, type TestBed } from '../../test-bed.ts'
 import { projectToBalance } from '../../testing/project-to-balance.ts'
+import { type Method, openTestBed, type TestBed } from '../../testing/test-bed.ts'
 
 let bed: TestBed
 let admin: string

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../../test-bed.ts'
+import { openTestBed, type TestBed } from '../../testing/test-bed.ts'
 
 let bed: TestBed
 let own: string

@@ -2,7 +2,7 @@ import type { Principal } from '@spout/admission/contract'
 import { type Network, SpoutError } from '@spout/model'
 import { expect, test } from 'vitest'
 import { segmentChooser } from '../../network/segments.ts'
-import { openTestBed } from '../../test-bed.ts'
+import { openTestBed } from '../../testing/test-bed.ts'
 import { createNetwork } from './new-network.ts'
 
 const wanted = { name: 'net', description: '', segment: null, returnPath: null } as const

@@ -1,6 +1,6 @@
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../../test-bed.ts'
+import { openTestBed, type TestBed } from '../../testing/test-bed.ts'
 
 let bed: TestBed
 let admin: string

@@ -3,7 +3,7 @@ import { loadBalancerRow } from '@spout/model'
 import { FakeClock } from '@spout/runtime/fake-clock'
 import { type ReceivedEvent, type ReceivedEvents, receiveEvents } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../../test-bed.ts'
+import { openTestBed, type TestBed } from '../../testing/test-bed.ts'
 
 let bed: TestBed
 let url: string

@@ -1,6 +1,6 @@
 import { operatorProblem } from '@spout/model'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../../test-bed.ts'
+import { openTestBed, type TestBed } from '../../testing/test-bed.ts'
 
 let bed: TestBed
 let admin: string

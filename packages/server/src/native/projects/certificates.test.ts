@@ -4,7 +4,7 @@ import { FakeClock } from '@spout/runtime/fake-clock'
 import { createLogger } from '@spout/runtime/logger'
 import { issueCertificate } from '@spout/testkit/tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openTestBed, type TestBed } from '../../test-bed.ts'
+import { openTestBed, type TestBed } from '../../testing/test-bed.ts'
 
 const DAY_MS = 86_400_000
 const one = issueCertificate({ names: ['a.example', '*.b.example'], days: 60 })

@@ -3,7 +3,7 @@ import { VERSION } from '@spout/runtime/version'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ForeignTokens } from '../../authn/foreign-session.ts'
 import { pageCookie } from '../../authn/page-cookie.ts'
-import { type Method, openTestBed, type TestBed } from '../../test-bed.ts'
+import { type Method, openTestBed, type TestBed } from '../../testing/test-bed.ts'
 
 const HOUR = 3_600_000
 const PAGE = { 'sec-fetch-site': 'same-origin' }
