@@ -8,6 +8,7 @@ import {
   recordFault,
   run,
   type ShownLoadBalancer,
+  startAgent,
   startControlPlane,
   type Tenant,
   TestSystem,
@@ -238,6 +239,22 @@ describe('a node of a VRRP group', () => {
     await bothReport()
     await ownedBy(shop, heir)
     await answers(blog)
+  })
+
+  it('whose daemons end with its agent hands over before', async () => {
+    const { lab, access } = system
+    const owner = await ownerOf(shop)
+    await lab.stop(agentOf(lab, owner))
+    await startAgent(lab, access, owner, { set: ['daemonsEndWithAgent=true'] })
+    await bothReport()
+    expect(await holdersOf(shop)).toEqual([owner])
+    const held = await holdSome(client, shop, 8)
+    await lab.stop(agentOf(lab, owner))
+    // Its keepalived has not ended here, so nothing but the agent moved the address.
+    await waitFor(async () => (await holdersOf(shop)).join() === other(owner), { what: `${other(owner)} to take over` })
+    await expectAlive(held)
+    await startAgent(lab, access, owner)
+    await dropAll(held)
   })
 
   it('that is drained hands over, breaks no connection, and takes nothing back', async () => {
