@@ -167,6 +167,8 @@ describe('the drain of a node', () => {
     expect(said.connections.map(({ fate }) => fate)).not.toContain('end')
     const told = await spoutNode(system, 'drain', from, '--dry-run')
     for (const { shard, to } of said.moves) expect(told).toContain(`shard ${shard} -> ${to?.name}: `)
+    const json = await spoutNode(system, 'drain', from, '--dry-run', '--output', 'json')
+    expect(JSON.parse(json)).toEqual(said)
     expect((await shownVip(system, first)).owners).toEqual([from])
 
     await schedule(system, from, 'draining')
