@@ -45,6 +45,7 @@ export function oneLoadBalancer(world: () => World): void {
     const { lab } = world().system
     const { page } = visit
     await tab('Members')
+    await page.getByRole('columnheader', { name: 'Changed' }).waitFor()
     await row('member1').getByText('up', { exact: true }).waitFor()
     await lab.stop(lab.process(`member-${PLACE}`)!, 'SIGKILL')
     await row('member1').getByText('down', { exact: true }).waitFor()

@@ -1,6 +1,7 @@
 import { endpointText } from '@spout/net'
 import type { VipExplanation } from '../api/vips.ts'
 import { Badge, type Tone } from '../parts/badge.tsx'
+import { inNameOrder } from '../parts/name-order.ts'
 import { Time } from '../parts/time.tsx'
 import { Words } from '../parts/words.tsx'
 import styles from './explain-page.module.css'
@@ -29,7 +30,7 @@ export const VipHop = ({ vip, question: { address, port, transport, source } }: 
       </p>
       <LastMove move={vip.lastMove} />
       <ul className={styles.lines}>
-        {vip.nodes.map((node) => (
+        {inNameOrder(vip.nodes, ({ node }) => node).map((node) => (
           <li key={node.node}>
             <Badge tone={node.connection !== 'connected' ? 'bad' : node.announces ? 'ok' : 'quiet'}>
               {node.node}: {node.announces ? 'announces' : 'stands by'}

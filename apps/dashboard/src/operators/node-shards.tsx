@@ -12,7 +12,7 @@ const TONES: Readonly<Record<ShardReport['state'], Tone>> = {
 
 /** A node's part in each shard of its group. */
 export const NodeShards = ({ shards }: { readonly shards: readonly ShardReport[] }) => (
-  <Table label="Shards" head={['Shard', 'Here', 'Since', 'Takeovers', 'Last change', 'Gap']}>
+  <Table label="Shards" head={['Shard', 'Here', 'Changed', 'Takeovers', 'Last change', 'Gap']}>
     {shards.map(({ number, state, since, takeovers, lastMove }) => (
       <tr key={number}>
         <th scope="row">{number}</th>

@@ -8,6 +8,7 @@ import { usePoolUsage } from './pool-reads.ts'
 import { poolRuns } from './pool-runs.ts'
 import { PoolTable } from './pool-table.tsx'
 import styles from './pools-page.module.css'
+import { countsText } from './run-text.ts'
 
 interface Props {
   readonly pool: AddressPool
@@ -22,9 +23,6 @@ export function PoolCard(props: Props) {
 }
 
 function Shown({ pool, projects, usage }: Props & { readonly usage: PoolUsage }) {
-  const { taken, resting } = usage
-  // The server leaves these out for tenants alone.
-  const [total, free] = [usage.total ?? 0, usage.free ?? 0]
   const runs = poolRuns(usage.parts)
   return (
     <Card
@@ -32,14 +30,12 @@ function Shown({ pool, projects, usage }: Props & { readonly usage: PoolUsage })
         <span className={styles.title}>
           <Name of={pool.name} or={pool.id} />
           {pool.draining && <Badge tone="warn">draining: gives out no new addresses</Badge>}
-          {free === 0 && <Badge tone="bad">nothing free</Badge>}
+          {usage.free === 0 && <Badge tone="bad">nothing free</Badge>}
         </span>
       }
     >
       <p className={styles.soft}>
-        {pool.ranges.map(({ first, last }) => `${first} – ${last}`).join(', ')} · {free.toLocaleString()} of{' '}
-        {total.toLocaleString()} free, {taken.toLocaleString()} taken, {resting.toLocaleString()}{' '}
-        {resting === 1 ? 'rests' : 'rest'} ·{' '}
+        {pool.ranges.map(({ first, last }) => `${first} – ${last}`).join(', ')} · {countsText(usage)} ·{' '}
         {pool.projectIds === null
           ? 'for every project'
           : `for ${pool.projectIds.map((id) => projects.get(id) ?? id).join(', ') || 'no project'}`}

@@ -1,3 +1,4 @@
+import type { PoolUsage } from '@spout/model'
 import type { AddressState, Run } from './pool-runs.ts'
 
 export const STATE_WORDS: Readonly<Record<AddressState, string>> = {
@@ -19,4 +20,12 @@ export function runText(run: Run, projects: ReadonlyMap<string, string>): string
   const addresses = first === last ? first : `${first} – ${last}`
   if (state === 'free' || state === 'excluded') return `${addresses}: ${STATE_WORDS[state]}`
   return `${addresses}: ${state === 'taken' ? 'taken by' : 'rests, was of'} ${holderText(run, projects)}`
+}
+
+type Counts = Pick<PoolUsage, 'total' | 'free' | 'taken' | 'resting'>
+
+/** How many addresses of a pool are free and taken. The server leaves out how many there are for tenants alone. */
+export function countsText({ total, free, taken, resting }: Counts): string {
+  const counts = `${(free ?? 0).toLocaleString()} of ${(total ?? 0).toLocaleString()} free, ${taken.toLocaleString()} taken`
+  return resting === 0 ? counts : `${counts}, ${resting.toLocaleString()} resting`
 }

@@ -8,7 +8,7 @@ import { useBgpPeers } from './node-reads.ts'
 export function SessionTable({ sessions }: { readonly sessions: readonly BgpSessionReport[] }) {
   const { data: peers = [] } = useBgpPeers()
   return (
-    <Table label="BGP sessions" head={['Peer', 'Session', 'Since', 'Prefixes', 'BFD', 'Last error']}>
+    <Table label="BGP sessions" head={['Peer', 'Session', 'Changed', 'Prefixes', 'BFD', 'Last error']}>
       {sessions.map(({ peerId, state, since, announced, bfd, lastError }) => (
         <tr key={peerId}>
           <th scope="row">{peers.find(({ id }) => id === peerId)?.name ?? peerId}</th>

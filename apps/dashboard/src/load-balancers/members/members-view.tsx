@@ -108,7 +108,7 @@ function MemberTable({ id, pool, members, title }: TableProps) {
   if (members.length === 0) return <p className={styles.soft}>No member matches.</p>
   const resumed = resumedWeight(pool.members.map(({ weight }) => weight))
   return (
-    <Table label={`Members of ${title}`} head={['Member', 'State', 'Reason', 'Since', 'Weight', 'Traffic']}>
+    <Table label={`Members of ${title}`} head={['Member', 'State', 'Reason', 'Changed', 'Weight', 'Traffic']}>
       {members.map((member) => (
         <MemberRow
           key={member.id}

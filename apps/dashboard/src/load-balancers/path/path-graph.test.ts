@@ -20,6 +20,25 @@ describe('pathGraph', () => {
     )
   })
 
+  it('has its nodes in the order of their names, however they are told', () => {
+    const titles = (nodes: typeof SHOP.nodes) =>
+      pathGraph({ ...SHOP, nodes })
+        .boxes.filter(({ column }) => column === 'node')
+        .map(({ title }) => title)
+    expect(titles(SHOP.nodes.toReversed())).toEqual(['node1', 'node2'])
+    expect(titles(SHOP.nodes)).toEqual(['node1', 'node2'])
+  })
+
+  it('says of a named route that answers itself what it answers', () => {
+    const gone = { id: 'r1', name: 'gone', enabled: true, reached: true, conditions: [] }
+    const routes = [{ ...gone, action: { type: 'respond', code: 410 } as const }]
+    const { boxes } = pathGraph({ ...SHOP, listeners: [listener('l1', { routes })] })
+    expect(boxes.find(({ column }) => column === 'route')).toMatchObject({
+      title: 'gone',
+      detail: 'every request: answers 410',
+    })
+  })
+
   it('tells which links connections take now', () => {
     const used = pathGraph(SHOP).links.filter(({ isUsed }) => isUsed)
     expect(used.map(({ from, to }) => `${from} > ${to}`)).toEqual([
@@ -33,7 +52,7 @@ describe('pathGraph', () => {
 
   it('says of everything that is not green why', () => {
     expect(complaints(pathGraph(SHOP)).map(({ title, tone, reason }) => [title, tone, reason])).toEqual([
-      ['web', 'warn', '1 of 2 members are down.'],
+      ['web', 'warn', '1 of 2 members is down.'],
       ['m2', 'bad', 'It is down: connection refused.'],
     ])
   })

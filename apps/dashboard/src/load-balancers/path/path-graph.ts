@@ -1,6 +1,7 @@
 import { endpointText } from '@spout/net'
-import type { ExplainedMember, ExplainedPool, LoadBalancerExplanation } from '../../api/explanation.ts'
+import type { ExplainedMember, ExplainedPool, ExplainedRoute, LoadBalancerExplanation } from '../../api/explanation.ts'
 import type { Tone } from '../../parts/badge.tsx'
+import { inNameOrder } from '../../parts/name-order.ts'
 import { actionText, conditionsText } from './route-text.ts'
 
 export const COLUMNS = ['client', 'address', 'node', 'listener', 'route', 'pool', 'member'] as const
@@ -88,7 +89,7 @@ function addAddresses(
     for (const { nodeId, nodeName } of nodes)
       graph.link(`address ${address}`, `node ${nodeId}`, announcedBy.includes(nodeName))
   }
-  for (const { nodeId, nodeName, connection, state, message } of nodes) {
+  for (const { nodeId, nodeName, connection, state, message } of inNameOrder(nodes, ({ nodeName }) => nodeName)) {
     const carries = nodeId === owner?.id || vips.some(({ announcedBy }) => announcedBy.includes(nodeName))
     const isWell = state === 'programmed' && connection === 'connected'
     graph.box({
@@ -125,7 +126,7 @@ function addListeners(graph: GraphParts, { listeners, pools }: LoadBalancerExpla
     for (const route of shown) {
       graph.box({
         ...{ id: `route ${route.id}`, column: 'route', title: route.name || conditionsText(route.conditions) },
-        detail: route.name === '' ? actionText(route.action, pools) : conditionsText(route.conditions),
+        detail: routeDetail(route, pools),
         tone: route.reached ? 'ok' : route.enabled ? 'warn' : 'quiet',
         state: route.reached ? 'reached' : route.enabled ? 'never reached' : 'off',
         reason: route.enabled && !route.reached ? 'Earlier routes take every request that it matches.' : null,
@@ -141,6 +142,13 @@ function addListeners(graph: GraphParts, { listeners, pools }: LoadBalancerExpla
       graph.link(`listener ${id}`, `routes ${id}`, answers)
     }
   }
+}
+
+/** A link says where a route leads. One that answers itself has none, and says what it does. */
+function routeDetail({ name, action, conditions }: ExplainedRoute, pools: readonly ExplainedPool[]): string {
+  if (name === '') return actionText(action, pools)
+  const asked = conditionsText(conditions)
+  return action.type === 'forward' ? asked : `${asked}: ${actionText(action, pools)}`
 }
 
 function addPools(graph: GraphParts, pools: readonly ExplainedPool[]): void {
@@ -174,7 +182,7 @@ function poolReason({ enabled, members, panic, refusedPercent }: ExplainedPool, 
   if (panic) return 'So few members are up that their health is ignored.'
   if (takers === 0) return 'None of its members takes traffic.'
   if (refusedPercent > 0) return `It refuses ${refusedPercent} % of new connections.`
-  return down > 0 ? `${down} of ${members.length} members are down.` : null
+  return down > 0 ? `${down} of ${members.length} members ${down === 1 ? 'is' : 'are'} down.` : null
 }
 
 /** The members that are drawn: those that take nothing first, in their order. */

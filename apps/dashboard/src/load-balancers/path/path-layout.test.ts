@@ -10,6 +10,24 @@ const graph = pathGraph(
   }),
 )
 
+/** A route that answers itself, beside a default pool: the pool's link passes the column of the route. */
+const withRoute = pathGraph(
+  explanation({
+    listeners: [
+      listener('first', {
+        poolId: 'b',
+        routes: [
+          {
+            ...{ id: 'gone', name: 'gone', enabled: true, reached: true, conditions: [] },
+            action: { type: 'respond', code: 410 },
+          },
+        ],
+      }),
+    ],
+    pools: [pool('b', [member('b1')])],
+  }),
+)
+
 describe('layOut', () => {
   it('places every box once, none over another, within the drawing', () => {
     const { places, width, height } = layOut(graph, 1000)
@@ -32,6 +50,21 @@ describe('layOut', () => {
     const { places } = layOut(graph, 1000)
     expect(places.get('pool b')?.y).toBeLessThan(places.get('pool a')?.y ?? 0)
     expect(places.get('member b1')?.y).toBeLessThan(places.get('member a1')?.y ?? 0)
+  })
+
+  it('leads a link that skips a column behind no box of it', () => {
+    const { places, lines } = layOut(withRoute, 1000)
+    const route = places.get('route gone')!
+    const { d } = lines.find(({ from, to }) => from === 'listener first' && to === 'pool b')!
+    const points = [...d.matchAll(/[\d.]+ [\d.]+/g)].map(([point]) => point.split(' ').map(Number))
+    const passing = points.filter(([x]) => x! >= route.x && x! <= route.x + route.width)
+    expect(passing).toHaveLength(2)
+    for (const [, y] of passing) expect(y! < route.y || y! > route.y + route.height).toBe(true)
+  })
+
+  it('draws every link once', () => {
+    for (const one of [graph, withRoute])
+      expect(layOut(one, 1000).lines.map(({ d: _, ...link }) => link)).toEqual(one.links)
   })
 })
 

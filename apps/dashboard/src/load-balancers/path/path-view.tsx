@@ -9,7 +9,7 @@ import { useSession } from '../../session/session-context.ts'
 import { WeighedRoutes } from '../weights/weighed-routes.tsx'
 import { PathBox } from './path-box.tsx'
 import { type Box, type Column, complaints, pathGraph, pathThrough } from './path-graph.ts'
-import { curve, layOut, leastWidth } from './path-layout.ts'
+import { layOut, leastWidth } from './path-layout.ts'
 import styles from './path-view.module.css'
 import { useRates } from './use-rates.ts'
 
@@ -74,20 +74,13 @@ function Drawing({ id, told, at }: DrawingProps) {
       >
         {isDrawn && (
           <svg className={styles.links} width={layout.width} height={layout.height} aria-hidden="true">
-            {graph.links.map(({ from, to, isUsed }) => {
-              const [a, b] = [layout.places.get(from), layout.places.get(to)]
-              const dim = isDim(from) || isDim(to)
-              return (
-                a &&
-                b && (
-                  <path
-                    key={`${from} ${to}`}
-                    d={curve(a, b)}
-                    className={`${isUsed ? styles.used : styles.unused} ${dim ? styles.dim : ''}`}
-                  />
-                )
-              )
-            })}
+            {layout.lines.map(({ from, to, isUsed, d }) => (
+              <path
+                key={`${from} ${to}`}
+                d={d}
+                className={`${isUsed ? styles.used : styles.unused} ${isDim(from) || isDim(to) ? styles.dim : ''}`}
+              />
+            ))}
           </svg>
         )}
         {layout.columns.map(({ column, x, width }) => (
