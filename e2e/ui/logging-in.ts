@@ -9,14 +9,14 @@ export function loggingIn(world: () => World): void {
     await using visit = await world().stranger()
     const { page } = visit
     await page.goto('/ui/')
+    await page.getByRole('button', { name: 'Log in', exact: true }).click()
+    await page.getByRole('alert').getByText('Type your user and your password.').waitFor()
+    await page.reload()
     await page.getByRole('textbox', { name: 'User' }).fill(ACME.user)
     await page.getByLabel('Password').fill('wrong')
     await picture(page, 'log-in')
     await page.getByRole('button', { name: 'Log in', exact: true }).click()
-    await page
-      .getByRole('alert')
-      .getByText(/user|password/i)
-      .waitFor()
+    await page.getByRole('alert').getByText('The user or the password is wrong.').waitFor()
     await logIn(visit, ACME)
     await page.getByRole('heading', { level: 1, name: 'Load balancers' }).waitFor()
   })

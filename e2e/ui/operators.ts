@@ -28,6 +28,7 @@ export function operators(world: () => World): void {
       },
       { what: `${OTHER} to have the shards that it was said to get` },
     )
+    await page.getByText(`${NODE}: drained`).first().waitFor()
     await page.getByRole('button', { name: `Undrain ${NODE}` }).click()
     await page.getByRole('button', { name: `Drain ${NODE}` }).waitFor()
     await waitFor(async () => (await system.nodeNamed(NODE)).status.inSync, { what: `${NODE} to be in use` })

@@ -46,6 +46,7 @@ export function twoTenants(world: () => World): void {
   it('the address of a page of the other says that there is none', async () => {
     await using visit = await world().loggedIn(BOLT, `load-balancers/${till.id}`)
     await visit.page.getByRole('heading', { level: 1, name: /not found/i }).waitFor()
+    await visit.page.getByText('not found. It may have been deleted').waitFor()
     expect(await visit.page.content()).not.toContain('till-of-acme')
   })
 

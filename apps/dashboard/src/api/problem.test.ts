@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Problem, problemOf, reasonAtField } from './problem.ts'
+import { Problem, problemOf, problemText, reasonAtField } from './problem.ts'
 
 describe('problemOf', () => {
   it('reads a problem document', () => {
@@ -15,6 +15,14 @@ describe('problemOf', () => {
   it('says the status of an answer that is no problem document', () => {
     for (const text of ['<html>', 'null', '']) expect(problemOf(502, text).message).toBe('The server answered 502.')
   })
+})
+
+it('is told to people in whole sentences', () => {
+  expect(problemText(new Problem(409, 'certificate c1 is in use by listener web'))).toBe(
+    'Certificate c1 is in use by listener web.',
+  )
+  expect(problemText(new Problem(404, 'Field vips: did you mean vip?'))).toBe('Field vips: did you mean vip?')
+  expect(problemText(new Problem(0, 'It does not answer.'))).toBe('It does not answer.')
 })
 
 describe('reasonAtField', () => {

@@ -43,9 +43,13 @@ function documentIn(text: string): ProblemDocument {
 export const isExpired = (error: unknown): boolean =>
   error instanceof Problem && error.status === 401 && error.code !== 'Unauthenticated'
 
-/** What went wrong, as a sentence for people. */
+/** What went wrong, as a sentence for people: the server's texts have no end, and some begin small. */
 export const problemText = (error: unknown): string =>
-  error instanceof Error ? error.message : 'Something went wrong in this page.'
+  error instanceof Error ? sentenceOf(error.message) : 'Something went wrong in this page.'
+
+/** A text with a capital at its beginning and a full stop at its end. */
+export const sentenceOf = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? '' : '.'}`
 
 /**
  * The reason without the words `Field x:`, for a text that stands at the field itself.

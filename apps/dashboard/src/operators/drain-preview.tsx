@@ -5,6 +5,8 @@ import { keys } from '../api/query-keys.ts'
 import { FATE_WORDS } from '../load-balancers/preview/preview-words.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Loaded } from '../parts/loaded.tsx'
+import { durationText } from '../parts/time-text.ts'
+import { Words } from '../parts/words.tsx'
 import styles from './drain-preview.module.css'
 import { muchWords, placeWords, waitWords, whoseWords } from './drain-words.ts'
 
@@ -43,7 +45,14 @@ const Moves = ({ of }: { readonly of: readonly DrainMove[] }) => (
     {of.map((move) => (
       <li key={`${move.shard} ${move.to?.id} ${move.message}`}>
         <strong>{placeWords(move)}</strong>: {muchWords(move)}
-        {move.how !== 'shard' && move.how !== 'owner' && <span className={styles.why}> {move.message}</span>}
+        {move.how !== 'shard' && move.how !== 'owner' && (
+          <>
+            .{' '}
+            <span className={styles.why}>
+              <Words of={move.message} />
+            </span>
+          </>
+        )}
       </li>
     ))}
   </ul>
@@ -53,8 +62,9 @@ const Fates = ({ of }: { readonly of: readonly DrainFate[] }) => (
   <ul className={styles.list}>
     {of.map((one) => (
       <li key={one.code}>
-        <Badge tone={FATE_WORDS[one.fate].tone}>{FATE_WORDS[one.fate].word}</Badge> {whoseWords(one)}: {one.message}
-        {one.afterSeconds !== null && ` After ${one.afterSeconds} s.`}
+        <Badge tone={FATE_WORDS[one.fate].tone}>{FATE_WORDS[one.fate].word}</Badge> {whoseWords(one)}:{' '}
+        <Words of={one.message} />
+        {one.afterSeconds !== null && ` After ${durationText(one.afterSeconds)}.`}
       </li>
     ))}
   </ul>

@@ -19,7 +19,7 @@ interface Props {
   readonly nodes: readonly ShownNode[]
 }
 
-const HEAD = ['Node', 'State', 'Addresses', 'Shards', 'BGP', 'Version', 'Last report', 'In use']
+const HEAD = ['Node', 'State', 'Addresses', 'Shards', 'BGP', 'Version', 'Last report', 'Actions']
 
 /** A group of nodes: each node, who has which shard, and moves under way. */
 export function GroupCard({ group, nodes }: Props) {

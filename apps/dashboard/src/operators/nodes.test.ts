@@ -41,7 +41,7 @@ it('shards have their masters by what connected nodes say', () => {
   ])
   expect(shards.map(({ silentMasters }) => names(silentMasters))).toEqual([[], [], ['gone']])
   expect(shards[0]?.lastMove).toMatchObject({ node: { name: 'a' }, silentMs: 72 })
-  expect(shards[0]?.out.map(({ node: { name }, state }) => [name, state])).toEqual([['b', 'fault']])
+  expect(shards[0]?.out.map(({ node: { name }, shard: { state } }) => [name, state])).toEqual([['b', 'fault']])
   expect(shards[1]?.lastMove).toBeNull()
   expect(names(shards[1]?.backups ?? [])).toEqual(['a'])
 })

@@ -2,6 +2,7 @@ import { Badge, type Tone } from '../parts/badge.tsx'
 import { Time } from '../parts/time.tsx'
 import styles from './nodes-page.module.css'
 import type { ShardView } from './shard-owners.ts'
+import { partWord } from './shard-words.ts'
 
 /** Who has which shard: the master that announces its addresses, and how it came to it. */
 export const ShardMap = ({ shards }: { readonly shards: readonly ShardView[] }) => (
@@ -38,9 +39,10 @@ function Move({ shard: { lastMove, out } }: { readonly shard: ShardView }) {
           <Time at={lastMove.at} />
           {lastMove.reason !== null && `, ${lastMove.reason}`}
           {lastMove.silentMs !== null && `, gap ${lastMove.silentMs} ms`}
+          {out.length > 0 && '; '}
         </>
       )}
-      {out.map(({ node, state }) => ` ${node.name}: ${state}`).join(',')}
+      {out.map(({ node, shard }) => `${node.name}: ${partWord(shard).word}`).join(', ')}
     </span>
   )
 }

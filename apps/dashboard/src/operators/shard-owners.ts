@@ -10,7 +10,7 @@ export interface ShardView {
   readonly silentMasters: readonly ShownNode[]
   readonly backups: readonly ShownNode[]
   /** Nodes on which it failed or is stopped. */
-  readonly out: readonly { readonly node: ShownNode; readonly state: ShardReport['state'] }[]
+  readonly out: readonly { readonly node: ShownNode; readonly shard: ShardReport }[]
   /** The last takeover by a present master; null if none is known. */
   readonly lastMove: (ShardMove & { readonly node: ShownNode }) | null
 }
@@ -37,9 +37,7 @@ export function shardsOf(nodes: readonly ShownNode[]): readonly ShardView[] {
         masters,
         silentMasters: masters.length > 0 ? [] : silent.filter((node) => isMaster(node, number)),
         backups: inState('backup'),
-        out: parts
-          .filter(({ shard: { state } }) => state === 'fault' || state === 'stopped')
-          .map(({ node, shard: { state } }) => ({ node, state })),
+        out: parts.filter(({ shard: { state } }) => state === 'fault' || state === 'stopped'),
         lastMove: lastTakeover(parts),
       }
     })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { absoluteTime, relativeTime } from './time-text.ts'
+import { absoluteTime, durationText, relativeTime } from './time-text.ts'
 
 const NOW = Date.parse('2026-11-29T12:00:00.000Z')
 
@@ -15,6 +15,11 @@ it('says how long ago something was', () => {
     'yesterday',
   ])
   expect(ago(-172_800)).toBe('in 2 days')
+})
+
+it('says how long something takes', () => {
+  const texts = [0, 1, 90, 300, 3600, 172_800].map((seconds) => durationText(seconds, 'en'))
+  expect(texts).toEqual(['0 seconds', '1 second', '90 seconds', '5 minutes', '1 hour', '2 days'])
 })
 
 it('prints a time in the zone of the reader', () => {

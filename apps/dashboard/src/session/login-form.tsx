@@ -6,7 +6,8 @@ import { ProblemBox } from '../parts/problem-box.tsx'
 import { TabList, TabPanel, TabPanels, Tabs } from '../parts/tabs.tsx'
 import { TextInput } from '../parts/text-input.tsx'
 import styles from './login-form.module.css'
-import type { Login } from './page-session.ts'
+import { missingIn, refusalOf } from './login-words.ts'
+import type { TypedLogin } from './page-session.ts'
 import { logIn } from './session-calls.ts'
 
 interface Props {
@@ -22,7 +23,11 @@ export function LoginForm({ projectId, userName = '' }: Props) {
   const client = useQueryClient()
   const [way, setWay] = useState<Way>('user')
   const login = useMutation({
-    mutationFn: logIn,
+    mutationFn: async (typed: TypedLogin) => {
+      const missing = missingIn(typed)
+      if (missing !== null) throw new Error(missing)
+      return logIn(typed)
+    },
     onSuccess: (session) => client.setQueryData(keys.session, session),
   })
   const submit = (event: FormEvent<HTMLFormElement>): void => {
@@ -63,7 +68,7 @@ export function LoginForm({ projectId, userName = '' }: Props) {
           </TabPanel>
         </TabPanels>
       </Tabs>
-      {login.error !== null && <ProblemBox error={login.error} />}
+      {login.error !== null && <ProblemBox error={refusalOf(login.error, login.variables)} />}
       <Button type="submit" variant="primary" isPending={login.isPending}>
         Log in
       </Button>
@@ -71,7 +76,7 @@ export function LoginForm({ projectId, userName = '' }: Props) {
   )
 }
 
-function loginIn(typed: FormData, way: Way, projectId: string | undefined): Login {
+function loginIn(typed: FormData, way: Way, projectId: string | undefined): TypedLogin {
   const text = (name: string): string => String(typed.get(name) ?? '')
   if (way === 'credential')
     return { applicationCredentialId: text('applicationCredentialId').trim(), secret: text('secret') }

@@ -1,7 +1,7 @@
 import { useQueryErrorResetBoundary } from '@tanstack/react-query'
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { Problem } from '../api/problem.ts'
+import { Problem, problemText } from '../api/problem.ts'
 import { Button } from '../parts/button.tsx'
 import { Page } from '../parts/page.tsx'
 import { ProblemBox } from '../parts/problem-box.tsx'
@@ -12,8 +12,8 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
   const queries = useQueryErrorResetBoundary()
   useEffect(() => queries.reset(), [queries])
-  if (error instanceof Problem && error.status === 403) return <ForbiddenPage reason={error.message} />
-  if (error instanceof Problem && error.status === 404) return <NotFoundPage reason={error.message} />
+  if (error instanceof Problem && error.status === 403) return <ForbiddenPage reason={problemText(error)} />
+  if (error instanceof Problem && error.status === 404) return <NotFoundPage reason={problemText(error)} />
   const again = (): void => {
     reset()
     void router.invalidate()

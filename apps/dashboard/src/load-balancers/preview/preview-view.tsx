@@ -4,6 +4,8 @@ import type { ReactNode } from 'react'
 import { Badge } from '../../parts/badge.tsx'
 import { Name } from '../../parts/name.tsx'
 import { Table } from '../../parts/table.tsx'
+import { durationText } from '../../parts/time-text.ts'
+import { Words } from '../../parts/words.tsx'
 import styles from './preview-view.module.css'
 import {
   addressWords,
@@ -88,8 +90,8 @@ function fateItem({ fate, listener, pool, message, afterSeconds, members, member
             </span>
           ),
       )}
-      {message}
-      {afterSeconds !== null && afterSeconds > 0 && ` After ${afterSeconds} s.`}
+      <Words of={message} />
+      {afterSeconds !== null && afterSeconds > 0 && ` After ${durationText(afterSeconds)}.`}
       <Members of={members} count={memberCount} />
     </>
   )
@@ -131,10 +133,14 @@ const Members = ({ of, count }: { readonly of: readonly ShownMember[]; readonly 
     </ul>
   )
 
-const Nodes = ({ of: { nodes, reason } }: { readonly of: PlanDifference }) => (
+const Nodes = ({ of: { nodes, reason, shard } }: { readonly of: PlanDifference }) => (
   <section>
     <h3>Nodes</h3>
-    {reason !== null && <p>{reason.message}</p>}
+    {reason !== null && (
+      <p>
+        <Words of={reason.message} />
+      </p>
+    )}
     {nodes.length > 0 && (
       <Table label="What each node does" head={['Node', 'Load balancer', 'Addresses', 'Proxy']}>
         {nodes.map((node) => (
@@ -143,7 +149,7 @@ const Nodes = ({ of: { nodes, reason } }: { readonly of: PlanDifference }) => (
               <Name of={node.nodeName} />
             </td>
             <td>{CHANGE_WORDS[node.change]}</td>
-            <td>{announcesWords(node)}</td>
+            <td>{announcesWords(node, (shard.after ?? shard.before) !== null)}</td>
             <td>{PROXY_WORDS[node.proxy]}</td>
           </tr>
         ))}

@@ -1,5 +1,6 @@
 import type { AddressChange, ConnectionFate, NodeDifference, PartDifference, PlanDifference } from '@spout/model'
 import type { Tone } from '../../parts/badge.tsx'
+import { durationText } from '../../parts/time-text.ts'
 
 /** What happens to open connections, in a word. */
 export const FATE_WORDS: Readonly<Record<ConnectionFate['fate'], { readonly word: string; readonly tone: Tone }>> = {
@@ -21,7 +22,7 @@ export function addressWords({ change, restSeconds }: AddressChange): string {
     case 'released':
       return restSeconds === 0
         ? 'is released, and free for others at once'
-        : `is released, and free for others in ${restSeconds} s`
+        : `is released, and free for others in ${durationText(restSeconds)}`
   }
 }
 
@@ -35,8 +36,15 @@ export function partWords({ fields, slots, memberChanges }: PartDifference): str
   return [...fields, ...members, ...moved].join(', ')
 }
 
-/** Whether a node announces the addresses, and whether that changes. */
-export function announcesWords({ announces: { before, after } }: NodeDifference): string {
+/**
+ * Whether a node announces the addresses, and whether that changes.
+ * @param isElected of the nodes that may, one does: the master of the shard, which they elect
+ */
+export function announcesWords(
+  { announces: { before, after } }: Pick<NodeDifference, 'announces'>,
+  isElected: boolean,
+): string {
+  if (isElected && after) return 'Announces it while elected'
   if (before === after) return after ? 'Announces it' : 'Stands by'
   return after ? 'Begins to announce it' : 'No longer announces it'
 }
