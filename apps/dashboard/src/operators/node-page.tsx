@@ -59,7 +59,7 @@ function Shown({ node }: { readonly node: ShownNode }) {
       )}
       <Traffic id={node.id} />
       {status.bgpSessions.length > 0 && <SessionTable sessions={status.bgpSessions} />}
-      {status.shards.length > 0 && <NodeShards shards={status.shards} />}
+      {status.shards.length > 0 && <NodeShards shards={status.shards} isDraining={node.scheduling === 'draining'} />}
       <Card title="What it can do">
         <ul className={styles.features}>
           {status.features.map((feature) => (

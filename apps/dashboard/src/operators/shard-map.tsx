@@ -42,7 +42,7 @@ function Move({ shard: { lastMove, out } }: { readonly shard: ShardView }) {
           {out.length > 0 && '; '}
         </>
       )}
-      {out.map(({ node, shard }) => `${node.name}: ${partWord(shard).word}`).join(', ')}
+      {out.map(({ node, shard }) => `${node.name}: ${partWord(shard, node.scheduling === 'draining').word}`).join(', ')}
     </span>
   )
 }

@@ -10,16 +10,25 @@ const TONES: Readonly<Record<ShardReport['state'], Tone>> = {
 
 type Part = Pick<ShardReport, 'state' | 'lastMove'>
 
-/** A node's part in a shard. A drained node is in state `fault`, which is what somebody asked for, and no fault. */
-export const partWord = ({ state, lastMove }: Part): { readonly word: string; readonly tone: Tone } =>
-  state === 'fault' && lastMove?.reason === 'drained'
+/**
+ * A node's part in a shard. A drained node is in state `fault`, which is what somebody asked for, and no fault, unless
+ * the node gave the shard up since it is not well.
+ * @param isDraining whether somebody drains the node
+ */
+export function partWord(
+  { state, lastMove }: Part,
+  isDraining: boolean,
+): { readonly word: string; readonly tone: Tone } {
+  const isWell = !lastMove?.reason?.startsWith('unhealthy')
+  return state === 'fault' && isDraining && isWell
     ? { word: 'drained', tone: 'quiet' }
     : { word: state, tone: TONES[state] }
+}
 
 /** What happened last: `backup → master, vrrp`. */
-export function moveText({ state, lastMove }: Part): string {
+export function moveText({ state, lastMove }: Part, isDraining: boolean): string {
   if (lastMove === null) return '–'
   const { from, to, reason } = lastMove
-  const word = to === state ? partWord({ state, lastMove }).word : to
+  const word = to === state ? partWord({ state, lastMove }, isDraining).word : to
   return `${from} → ${word}${reason === null || reason === word ? '' : `, ${reason}`}`
 }
