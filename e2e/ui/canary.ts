@@ -71,12 +71,12 @@ export function canary(world: () => World): void {
   it('moved by keyboard, they show what each would get; nothing is sent, and it is undone', async () => {
     await slider('canary').focus()
     for (const key of ['PageUp', 'PageUp', 'ArrowRight']) await visit.page.keyboard.press(key)
-    await panel().getByText('21%', { exact: true }).waitFor()
-    await panel().getByText('79%', { exact: true }).waitFor()
+    await panel().getByText('21 %', { exact: true }).waitFor()
+    await panel().getByText('79 %', { exact: true }).waitFor()
     await panel().getByText('Not applied yet.').waitFor()
     expect(await weights()).toBe('1:0')
     await button('Undo').click()
-    await panel().getByText('100%', { exact: true }).waitFor()
+    await panel().getByText('100 %', { exact: true }).waitFor()
     expect(await button('Apply').isDisabled()).toBe(true)
   })
 
@@ -86,6 +86,7 @@ export function canary(world: () => World): void {
     await visit.page.keyboard.press('End')
     await button('Apply').click()
     await button('Put the former weights back').waitFor()
+    await panel().getByText('Applied.', { exact: true }).waitFor()
     expect(await weights()).toBe('0:1')
     await answers('tenant-a-member2')
     await button('Put the former weights back').click()

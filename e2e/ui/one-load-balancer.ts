@@ -88,6 +88,7 @@ export function oneLoadBalancer(world: () => World): void {
     await rename('shop', 'store')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { level: 1, name: 'store' }).waitFor()
+    await page.getByRole('tabpanel').getByText('Saved.', { exact: true }).waitFor()
     await rename('store', 'mine')
     await system.api(acme, 'PATCH', `/load-balancers/${shop.id}`, { name: 'theirs' })
     await page.getByRole('alert').getByText('name: theirs').waitFor()

@@ -7,7 +7,7 @@ import { Choice } from '../parts/choice.tsx'
 import { Name } from '../parts/name.tsx'
 import { TextInput } from '../parts/text-input.tsx'
 import styles from './explain-page.module.css'
-import { partsOfUrl, type Question, wrongIn } from './question.ts'
+import { partsOfUrl, type Question, urlHint, wrongIn } from './question.ts'
 
 interface Props {
   readonly asked: Question
@@ -71,7 +71,7 @@ function AddressOfWeb({ onParts }: { readonly onParts: (parts: Partial<Question>
       value={text}
       onChange={change}
       placeholder="https://shop.example.com/cart"
-      hint="Fills in the fields below."
+      hint={urlHint(text)}
     />
   )
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { NO_QUESTION, partsOfUrl, questionOf, requestOf, searchOf, wrongIn } from './question.ts'
+import { NO_QUESTION, partsOfUrl, questionOf, requestOf, searchOf, urlHint, wrongIn } from './question.ts'
 
 describe('a question in the URL', () => {
   it('is read back as it was written, without what is as usual', () => {
@@ -68,4 +68,9 @@ describe('the request of a question', () => {
       client: null,
     })
   })
+})
+
+it('says of an address that fills in nothing that it does not', () => {
+  for (const text of ['', 'https://shop.example.com/cart']) expect(urlHint(text)).toBe('Fills in the fields below.')
+  for (const text of ['ftp://x', 'shop.example.com', 'http://']) expect(urlHint(text)).toMatch(/^Fills in nothing yet/)
 })

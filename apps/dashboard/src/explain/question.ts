@@ -74,6 +74,12 @@ export function partsOfUrl(text: string): Partial<Question> | null {
   }
 }
 
+/** What a typed address of the web does, so that one that fills in nothing is seen to do so. */
+export const urlHint = (text: string): string =>
+  text.trim() === '' || partsOfUrl(text) !== null
+    ? 'Fills in the fields below.'
+    : 'Fills in nothing yet: it begins with http:// or https://.'
+
 /** What is wrong with a question, by field. Empty: nothing. */
 export function wrongIn({ address, port, source, path, headers }: Question): Partial<Record<keyof Question, string>> {
   return {

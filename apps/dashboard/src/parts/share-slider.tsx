@@ -30,7 +30,7 @@ export const ShareSlider = ({ label, percent, onChange, hint, isDisabled = false
       <Label className={styles.label}>
         <bdi>{label}</bdi>
       </Label>
-      <SliderOutput className={styles.output} />
+      <SliderOutput className={styles.output}>{percent} %</SliderOutput>
     </span>
     <SliderTrack className={styles.track}>
       <span className={styles.line} aria-hidden="true">

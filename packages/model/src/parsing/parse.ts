@@ -78,9 +78,9 @@ function reasonOf(issue: Issue): string {
     case 'invalid_value':
       return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`
     case 'too_small':
-      return `must ${measure(issue.origin)} at least ${issue.minimum}${unit(issue.origin)}`
+      return `must ${measure(issue.origin)} at least ${issue.minimum}${unit(issue.origin, issue.minimum)}`
     case 'too_big':
-      return `must ${measure(issue.origin)} at most ${issue.maximum}${unit(issue.origin)}`
+      return `must ${measure(issue.origin)} at most ${issue.maximum}${unit(issue.origin, issue.maximum)}`
     default:
       return issue.message
   }
@@ -97,7 +97,10 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 const measure = (origin: string): string => (origin === 'string' || origin === 'array' ? 'have' : 'be')
-const unit = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' items' : '')
+function unit(origin: string, count: number | bigint): string {
+  const one = origin === 'string' ? ' character' : origin === 'array' ? ' item' : null
+  return one === null ? '' : `${one}${Number(count) === 1 ? '' : 's'}`
+}
 
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(

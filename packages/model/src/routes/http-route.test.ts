@@ -124,7 +124,7 @@ describe('a route', () => {
     [named({ values: Array(5).fill('a'.repeat(1_000)) }), 'values: have more than 4000 characters together'],
     [named({ compare: 'regex', values: ['a**'] }), 'values[0]: repeats a repetition'],
     [[{ on: 'method', values: ['get'] }], 'values[0]: must be one of GET,'],
-    [[{ on: 'method', values: [] }], 'values: must have at least 1 items'],
+    [[{ on: 'method', values: [] }], 'values: must have at least 1 item'],
     [
       [{ on: 'body', values: ['y'] }],
       'conditions[0].on: must be one of host, path, method, header, cookie, query, source, client-certificate, client-name',
@@ -137,7 +137,7 @@ describe('a route', () => {
 
   test.each([
     [{ type: 'mirror' }, 'action.type: must be one of forward, redirect, respond'],
-    [{ type: 'forward', pools: [] }, 'action.pools: must have at least 1 items'],
+    [{ type: 'forward', pools: [] }, 'action.pools: must have at least 1 item'],
     [{ type: 'forward', pools: [{ poolId: 'web' }] }, 'action.pools[0].poolId: is not a UUID'],
     [{ type: 'forward', pools: [{ poolId: POOL, weight: 0 }] }, 'action.pools: must have a weight above 0'],
     [{ type: 'forward', pools: [{ poolId: POOL }, { poolId: POOL }] }, 'action.pools: names a pool twice'],

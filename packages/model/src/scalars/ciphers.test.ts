@@ -41,7 +41,7 @@ test.each([
 test.each([
   [['TLS_AES_128_GCM_SHA256', 'RC4-SHA'], 'Field ciphers[1]: "RC4-SHA" uses RC4, which is broken (RFC 7465)'],
   [['AES256-SHA'], 'Field ciphers[0]: "AES256-SHA" has no forward secrecy (RFC 9325 section 4.1)'],
-  [[], 'Field ciphers: must have at least 1 items'],
+  [[], 'Field ciphers: must have at least 1 item'],
   [['TLS_AES_128_GCM_SHA256', 'TLS_AES_128_GCM_SHA256'], 'Field ciphers: names a cipher twice'],
 ])('%j is refused with the place and the reason', (names, message) => {
   expect(() => parseAs(cipherList, names, 'ciphers')).toThrow(message)

@@ -3,6 +3,7 @@ import type { AskedRequest } from './request-conditions.ts'
 
 /**
  * The `Location` that a redirect answers a request with.
+ * @param request its host is null when nobody said one: `(host)` then stands for it
  * @param scheme of the listener
  */
 export function redirectLocation(
@@ -10,7 +11,7 @@ export function redirectLocation(
   request: Pick<AskedRequest, 'host' | 'path' | 'query'>,
   scheme: 'http' | 'https',
 ): string {
-  const host = action.host ?? (request.host ?? '').replace(/:[0-9]*$/, '')
+  const host = action.host ?? request.host?.replace(/:[0-9]*$/, '') ?? '(host)'
   const port = action.port === null ? '' : `:${action.port}`
   return `${action.scheme ?? scheme}://${host}${port}${pathOf(action, request)}`
 }

@@ -20,6 +20,9 @@ test('a redirect takes from the request what it does not set', () => {
   const to = (own: Partial<RedirectAction>, scheme: 'http' | 'https' = 'http') =>
     redirectLocation(redirectAction.parse({ type: 'redirect', code: 302, ...own }), request, scheme)
   expect(to({ scheme: 'https' })).toBe('https://Shop.example.com/old/a?b=1')
+  expect(
+    redirectLocation(redirectAction.parse({ type: 'redirect', code: 301 }), { ...request, host: null }, 'https'),
+  ).toBe('https://(host)/old/a?b=1')
   expect(to({ port: 8443 }, 'https')).toBe('https://Shop.example.com:8443/old/a?b=1')
   expect(to({ host: 'new.example.com', path: '/x?y' })).toBe('http://new.example.com/x?y')
   expect(to({ pathPrefix: '/v2' })).toBe('http://Shop.example.com/v2/old/a?b=1')

@@ -2,7 +2,7 @@ import type { AuditRecord } from '@spout/model'
 
 const VERBS: Readonly<Record<string, string>> = {
   POST: 'Created',
-  PUT: 'Replaced',
+  PUT: 'Changed',
   PATCH: 'Changed',
   DELETE: 'Deleted',
 }

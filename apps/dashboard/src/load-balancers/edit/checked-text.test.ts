@@ -29,6 +29,10 @@ describe('checkedText', () => {
     })
     expect(fault('    port: 80\n', '')).toEqual({ line: 3, reason: 'Field listeners[0].port is required' })
     expect(fault('name: shop', 'nmae: shop')?.reason).toBe('Field nmae is not known here: did you mean name?')
+    expect(fault('    port: 80\n', '    prt: 80\n')).toEqual({
+      line: 4,
+      reason: 'Field listeners[0].prt is not known here: did you mean port?',
+    })
     expect(fault('10.0.0.11', '127.0.0.1')?.line).toBe(12)
   })
 

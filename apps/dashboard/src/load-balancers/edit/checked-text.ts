@@ -3,6 +3,8 @@ import { parseAs } from '@spout/model/parse'
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import { DOCUMENT_SCHEMA } from '../completion/document-schema.ts'
 import { reasonOf } from '../completion/reason-of.ts'
+import { fieldNames } from '../completion/schema-node.ts'
+import { withNearest } from '../completion/with-nearest.ts'
 import { documentDraft } from './document-draft.ts'
 import type { DocumentPool } from './document-pools.ts'
 import { type FieldFault, unknownPool } from './unknown-pool.ts'
@@ -47,9 +49,33 @@ function schemaFault(document: object): FieldFault | null {
   } catch (wrong) {
     if (!(wrong instanceof SpoutError)) throw wrong
     const field = wrong.field ?? ''
+    if (wrong.code === 'MissingField') {
+      const misspelt = misspeltFor(document, field)
+      if (misspelt !== null) return misspelt
+    }
     const reason = reasonOf(wrong, pathOf(field), DOCUMENT_SCHEMA)
     return reason === null ? null : { field, reason }
   }
+}
+
+/** The unknown field that was likely meant to be the one that is missing: to name that one helps more. */
+function misspeltFor(document: object, missing: string): FieldFault | null {
+  const path = pathOf(missing)
+  const holder = path
+    .slice(0, -1)
+    .reduce<unknown>((at, step) => (at as Record<string, unknown> | null)?.[step], document)
+  const names = fieldNames(
+    DOCUMENT_SCHEMA,
+    path.slice(0, -1).map((step) => (typeof step === 'number' ? null : step)),
+  )
+  const prefix = missing.slice(0, missing.length - String(path.at(-1)).length)
+  for (const name of Object.keys(holder ?? {})) {
+    if (names.includes(name)) continue
+    const field = `${prefix}${name}`
+    const reason = withNearest(`Field ${field} is not known here`, name, [String(path.at(-1))])
+    if (reason.includes('did you mean')) return { field, reason }
+  }
+  return null
 }
 
 function plain(read: () => unknown): unknown {

@@ -144,6 +144,7 @@ function Editor({ now }: { readonly now: Answer<ShownLoadBalancer> }) {
         <Button isDisabled={!isTouched} onPress={() => start(current)}>
           Discard
         </Button>
+        {saving.isSuccess && !isTouched && <span className={styles.done}>Saved.</span>}
       </div>
       {previewing.data !== undefined && (
         <PreviewDialog

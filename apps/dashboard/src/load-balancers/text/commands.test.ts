@@ -10,7 +10,7 @@ const pool = {
 } as unknown as Pool
 const listener = {
   ...{ id: 'l1', name: 'site', protocol: 'https', port: 443, defaultPoolId: 'p1', connectionLimit: 500 },
-  ...{ allowedCidrs: ['203.0.113.0/24'], tls: { certificateIds: ['c1'] } },
+  ...{ allowedCidrs: ['203.0.113.0/24'], tls: { certificateIds: ['c1'] }, routes: [] },
 } as unknown as Listener
 const shop: Pick<LoadBalancer, 'id' | 'name' | 'vips' | 'listeners' | 'pools'> = {
   ...{ id: 'lb', name: "it's mine; rm -rf", listeners: [listener], pools: [pool] },
@@ -37,6 +37,13 @@ describe('commands', () => {
       'openstack loadbalancer member create --wait --address 10.0.0.12 --protocol-port 8080 --weight 3 web',
       'openstack loadbalancer healthmonitor create --wait --type HTTP --delay 2 --timeout 1 --max-retries 2 --max-retries-down 3 --url-path /health web',
     ])
+  })
+
+  it('says that routes are missing', () => {
+    const routed = { ...shop, listeners: [{ ...listener, routes: [{}, {}] } as unknown as Listener] }
+    const note = '# The listener of port 443 has 2 routes, which no command here makes: see the YAML.'
+    expect(spoutCommands(routed).split('\n').at(-1)).toBe(note)
+    expect(openstackCommands(routed).split('\n')[2]).toBe(note)
   })
 
   it('says which listeners Octavia has no word for', () => {

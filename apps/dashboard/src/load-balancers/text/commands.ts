@@ -22,7 +22,7 @@ export function spoutCommands(document: Described, poolNames: PoolNames = new Ma
       ],
     ),
     ...pools.flatMap((pool) => [spoutPool(lb, pool), ...pool.members.map((member) => spoutMember(lb, pool, member))]),
-    ...listeners.map((listener) => spoutListener(lb, listener, pools)),
+    ...listeners.flatMap((listener) => [spoutListener(lb, listener, pools), ...routesNote(listener)]),
   ].join('\n')
 }
 
@@ -61,6 +61,13 @@ const spoutListener = (lb: string, listener: Listener, pools: readonly Pool[]): 
       ['--allowed-cidrs', listener.allowedCidrs?.join(',')],
     ],
   )
+
+/** What no command here makes is said. It names no listener: a name could end the comment. */
+function routesNote({ port, routes }: Listener): readonly string[] {
+  if (routes.length === 0) return []
+  const count = routes.length === 1 ? '1 route' : `${routes.length} routes`
+  return [`# The listener of port ${port} has ${count}, which no command here makes: see the YAML.`]
+}
 
 const poolName = (id: string | null, pools: readonly Pool[]): string | null => {
   const pool = pools.find((one) => one.id === id)
@@ -107,7 +114,7 @@ export function openstackCommands(document: Described, poolNames: PoolNames = ne
         ['--vip-subnet-id', vip?.subnetId],
       ],
     ),
-    ...listeners.map((listener) => openstackListener(lb, listener)),
+    ...listeners.flatMap((listener) => [openstackListener(lb, listener), ...routesNote(listener)]),
     ...pools.flatMap((pool) => openstackPool(lb, pool, listeners)),
   ].join('\n')
 }

@@ -102,7 +102,7 @@ function Sliders({ id, place, now }: Pick<Props, 'id' | 'place'> & { readonly no
           </Button>
         )}
         <span className={styles.soft}>
-          {choice === null ? 'What gets which part of new traffic.' : 'Not applied yet.'}
+          {choice !== null ? 'Not applied yet.' : isLast ? 'Applied.' : 'What gets which part of new traffic.'}
         </span>
       </div>
     </>
