@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { canary } from './canary.ts'
+import { certificates } from './certificates.ts'
 import { clusterObjects } from './cluster-objects.ts'
 import { completion } from './completion.ts'
 import { emptyStates } from './empty-states.ts'
@@ -48,6 +49,7 @@ describe('hostile text', () => hostileText(here))
 describe('many members', () => manyMembers(here))
 describe('operators', () => operators(here))
 describe('a project', () => ownProject(here))
+describe('a certificate', () => certificates(here))
 describe('empty states', () => emptyStates(here))
 describe('pictures', () => pictures(here))
 describe('readable', () => readable(here))

@@ -35,7 +35,7 @@ describe('pathGraph', () => {
     const { boxes } = pathGraph({ ...SHOP, listeners: [listener('l1', { routes })] })
     expect(boxes.find(({ column }) => column === 'route')).toMatchObject({
       title: 'gone',
-      detail: 'every request: answers 410',
+      detail: 'answers 410: every request',
     })
   })
 

@@ -148,7 +148,7 @@ function addListeners(graph: GraphParts, { listeners, pools }: LoadBalancerExpla
 function routeDetail({ name, action, conditions }: ExplainedRoute, pools: readonly ExplainedPool[]): string {
   if (name === '') return actionText(action, pools)
   const asked = conditionsText(conditions)
-  return action.type === 'forward' ? asked : `${asked}: ${actionText(action, pools)}`
+  return action.type === 'forward' ? asked : `${actionText(action, pools)}: ${asked}`
 }
 
 function addPools(graph: GraphParts, pools: readonly ExplainedPool[]): void {
