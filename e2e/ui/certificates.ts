@@ -1,5 +1,5 @@
 import { issueCertificate } from '@spout/testkit'
-import { it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ACME } from '../fixtures.ts'
 import type { World } from './world.ts'
 
@@ -23,8 +23,21 @@ export function certificates(world: () => World): void {
 
     const row = page.getByRole('row', { name: /^sealed/ })
     await row.getByText('nothing').waitFor()
+    // A listener takes it now, which the table need not show yet.
+    const { system, acme } = world()
+    const { items } = await system.api<{ items: readonly { id: string; name: string }[] }>(acme, 'GET', '/certificates')
+    const certificateIds = items.filter(({ name }) => name === 'sealed').map(({ id }) => id)
+    const listener = { name: 'secure', protocol: 'https', port: 443, tls: { certificateIds } }
+    const { id } = await system.createLoadBalancer(acme, { name: 'sealing', listeners: [listener] })
+    const deletion = page.getByRole('alertdialog')
     await row.getByRole('button', { name: 'Delete sealed' }).click()
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete', exact: true }).click()
+    await deletion.getByText('It cannot be deleted while it is used by sealing.').waitFor()
+    await expect.poll(() => deletion.getByRole('button', { name: 'Delete', exact: true }).count()).toBe(0)
+    await deletion.getByRole('button', { name: 'Keep it' }).click()
+
+    await system.api(acme, 'DELETE', `/load-balancers/${id}`)
+    await row.getByRole('button', { name: 'Delete sealed' }).click()
+    await deletion.getByRole('button', { name: 'Delete', exact: true }).click()
     await row.waitFor({ state: 'detached' })
   })
 }

@@ -15,7 +15,7 @@ import { Time } from '../parts/time.tsx'
 import { useSession } from '../session/session-context.ts'
 import styles from './certificates-page.module.css'
 import { UploadDialog } from './upload-dialog.tsx'
-import { UsedBy } from './used-by.tsx'
+import { UsedBy, useUsersOf } from './used-by.tsx'
 
 /** The certificates of the project: until when they are valid, and what uses them. */
 export const CertificatesPage: FC = () => {
@@ -124,6 +124,7 @@ interface DeleteProps {
 function DeleteDialog({ certificate: { id, name }, onClose }: DeleteProps) {
   const client = useQueryClient()
   const announce = useAnnounce()
+  const { users = [], isReading } = useUsersOf(id, 'always')
   const deletion = useMutation({
     mutationFn: () => deleteCertificate(id),
     onSuccess: async () => {
@@ -132,9 +133,21 @@ function DeleteDialog({ certificate: { id, name }, onClose }: DeleteProps) {
       await client.invalidateQueries({ queryKey: keys.of('certificate') })
     },
   })
+  const isUsed = !isReading && users.length > 0
   return (
-    <DeletionDialog name={name} id={id} deletion={deletion} onClose={onClose}>
-      <p>Its key cannot be read back. A certificate that a listener or pool uses is not deleted.</p>
+    <DeletionDialog
+      name={name}
+      id={id}
+      deletion={isUsed ? null : { ...deletion, isPending: deletion.isPending || isReading }}
+      onClose={onClose}
+    >
+      {isUsed ? (
+        <p>
+          It cannot be deleted while it is used by <UsedBy certificateId={id} />. Give them another one first.
+        </p>
+      ) : (
+        <p>Its key cannot be read back.</p>
+      )}
     </DeletionDialog>
   )
 }

@@ -5,14 +5,26 @@ import { keys } from '../api/query-keys.ts'
 import { certificatesOf } from '../load-balancers/certificates-of.ts'
 import { Name } from '../parts/name.tsx'
 
-/** The load balancers whose listeners or pools name a certificate. */
-export function UsedBy({ certificateId }: { readonly certificateId: string }) {
-  const { data: all } = useQuery({
+/**
+ * The load balancers whose listeners or pools name a certificate, as far as they are known.
+ * @param refetchOnMount `always`: they are read anew, and `isReading` meanwhile
+ */
+export function useUsersOf(certificateId: string, refetchOnMount: boolean | 'always' = true) {
+  const { data, isFetching } = useQuery({
     queryKey: keys.of('loadBalancer'),
     queryFn: ({ signal }) => listLoadBalancers(signal),
+    refetchOnMount,
   })
-  if (all === undefined) return null
-  const users = all.filter((document) => certificatesOf(document).includes(certificateId))
+  return {
+    users: data?.filter((document) => certificatesOf(document).includes(certificateId)),
+    isReading: isFetching,
+  }
+}
+
+/** Names them. */
+export function UsedBy({ certificateId }: { readonly certificateId: string }) {
+  const { users } = useUsersOf(certificateId)
+  if (users === undefined) return null
   if (users.length === 0) return <>nothing</>
   return users.map(({ id, name }, at) => (
     <span key={id}>

@@ -8,8 +8,8 @@ interface Props {
   readonly name: string
   /** Shown where the name is empty. */
   readonly id: string
-  /** What the API is asked, as TanStack Query has it. */
-  readonly deletion: { readonly error: Error | null; readonly isPending: boolean; mutate(): void }
+  /** What the API is asked, as TanStack Query has it. Null: it cannot be deleted, and the children say why. */
+  readonly deletion: { readonly error: Error | null; readonly isPending: boolean; mutate(): void } | null
   readonly onClose: () => void
   /** What goes with it. */
   readonly children: ReactNode
@@ -28,14 +28,16 @@ export const DeletionDialog = ({ name, id, deletion, onClose, children }: Props)
     onClose={onClose}
   >
     {children}
-    {deletion.error !== null && <ProblemBox error={deletion.error} />}
+    {deletion?.error && <ProblemBox error={deletion.error} />}
     <DialogActions>
       <Button onPress={onClose} autoFocus>
         Keep it
       </Button>
-      <Button variant="danger" onPress={() => deletion.mutate()} isPending={deletion.isPending}>
-        Delete
-      </Button>
+      {deletion !== null && (
+        <Button variant="danger" onPress={() => deletion.mutate()} isPending={deletion.isPending}>
+          Delete
+        </Button>
+      )}
     </DialogActions>
   </Dialog>
 )
