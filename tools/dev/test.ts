@@ -19,6 +19,7 @@ import { checkLines, runAtOnce, STATIC_CHECKS } from './checks.ts'
 import { endWhatHoldsOpen } from './held-open.ts'
 import { logsOf } from './kept-logs.ts'
 import { leftovers, standing } from './leftovers.ts'
+import { droppedOfBacklogs } from './packet-backlog.ts'
 import {
   type FileOutcome,
   failureLines,
@@ -88,12 +89,15 @@ export const test: Verb = {
     const kubernetes = buildsFirst ? buildKubernetes() : null
     const checks = given.every((arg) => arg === '--times') ? await runChecks() : []
     const first: FileOutcome[] = []
+    const droppedBefore = droppedOfBacklogs()
     for (const project of projects) {
       if (needsKubernetes(project)) await kubernetes
       first.push(...(await runProject(project, filters, runId, times)))
     }
     await helm
     const passedAlone = await runAgain(first.filter(hasFailed), runId)
+    const dropped = droppedOfBacklogs() - droppedBefore
+    if (dropped > 0) say(`\n${dropped} packets were dropped since the processors' queues were full`)
     const left = await leftovers(before, runId)
     // A kind without a test that the changes can break is in order.
     const unmatched = changedOnly ? [] : nothingMatched(first, filters)
