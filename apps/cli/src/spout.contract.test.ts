@@ -86,6 +86,8 @@ describe('dry runs', () => {
   test('of a drain are of a node that exists, and wait for nothing', async () => {
     const both = await spout(access.admin, 'node drain node1 --dry-run --wait')
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('--wait') })
+    const printed = await spout(access.admin, 'node drain node1 -o json')
+    expect(printed).toMatchObject({ code: 2, stderr: expect.stringContaining('--dry-run') })
     const nobody = await spout(access.admin, 'node drain nobody --dry-run')
     expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('nobody') })
   })

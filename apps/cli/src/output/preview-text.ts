@@ -2,15 +2,13 @@ import { styleText } from 'node:util'
 import type { ConnectionFate, PartDifference, PlanDifference, Preview } from '@spout/model'
 import { endpointText } from '@spout/net'
 import { printable } from '@spout/runtime/printable'
-import { stringify } from 'yaml'
 import type { Printing } from './print.ts'
+import { printData } from './print-data.ts'
 import { renderTable } from './table.ts'
 
 /** Prints what a write would do, in the requested format. */
-export function printPreview(preview: Preview, { format, colour }: Printing): string {
-  if (format === 'json') return `${JSON.stringify(preview, null, 2)}\n`
-  return format === 'yaml' ? stringify(preview) : previewText(preview, colour)
-}
+export const printPreview = (preview: Preview, { format, colour }: Printing): string =>
+  printData(preview, format, () => previewText(preview, colour))
 
 const FATES: Readonly<
   Record<ConnectionFate['fate'], { readonly word: string; readonly colour: 'red' | 'yellow' | null }>

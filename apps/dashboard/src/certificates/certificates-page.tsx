@@ -15,7 +15,7 @@ import { Time } from '../parts/time.tsx'
 import { useSession } from '../session/session-context.ts'
 import styles from './certificates-page.module.css'
 import { UploadDialog } from './upload-dialog.tsx'
-import { UsedBy, useUsersOf } from './used-by.tsx'
+import { UsedBy, Users, useUsersOf } from './used-by.tsx'
 
 /** The certificates of the project: until when they are valid, and what uses them. */
 export const CertificatesPage: FC = () => {
@@ -143,7 +143,7 @@ function DeleteDialog({ certificate: { id, name }, onClose }: DeleteProps) {
     >
       {isUsed ? (
         <p>
-          It cannot be deleted while it is used by <UsedBy certificateId={id} />. Give them another one first.
+          It cannot be deleted while it is used by <Users of={users} />. Give them another one first.
         </p>
       ) : (
         <p>Its key cannot be read back.</p>

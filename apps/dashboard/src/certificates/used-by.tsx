@@ -21,12 +21,17 @@ export function useUsersOf(certificateId: string, refetchOnMount: boolean | 'alw
   }
 }
 
-/** Names them. */
 export function UsedBy({ certificateId }: { readonly certificateId: string }) {
   const { users } = useUsersOf(certificateId)
   if (users === undefined) return null
-  if (users.length === 0) return <>nothing</>
-  return users.map(({ id, name }, at) => (
+  return users.length === 0 ? <>nothing</> : <Users of={users} />
+}
+
+type User = Awaited<ReturnType<typeof listLoadBalancers>>[number]
+
+/** The names of load balancers, with links to them. */
+export const Users = ({ of }: { readonly of: readonly User[] }) =>
+  of.map(({ id, name }, at) => (
     <span key={id}>
       {at > 0 && ', '}
       <Link to="/load-balancers/$id" params={{ id }}>
@@ -34,4 +39,3 @@ export function UsedBy({ certificateId }: { readonly certificateId: string }) {
       </Link>
     </span>
   ))
-}

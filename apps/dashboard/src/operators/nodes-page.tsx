@@ -2,6 +2,7 @@ import type { FC } from 'react'
 import type { ShownNode } from '../api/nodes.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Loaded } from '../parts/loaded.tsx'
+import { inNameOrder } from '../parts/name-order.ts'
 import { Page } from '../parts/page.tsx'
 import { GroupCard } from './group-card.tsx'
 import { useNodeGroups, useNodes } from './node-reads.ts'
@@ -39,9 +40,10 @@ function Nodes() {
 }
 
 const ofGroup = (nodes: readonly ShownNode[], groupId: string): readonly ShownNode[] =>
-  nodes
-    .filter(({ nodeGroupId }) => nodeGroupId === groupId)
-    .toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
+  inNameOrder(
+    nodes.filter(({ nodeGroupId }) => nodeGroupId === groupId),
+    ({ name }) => name,
+  )
 
 const ON_THE_NODE = `apt-get install ./spout_*.deb ./spout-node_*.deb
 editor /etc/spout/agent.yaml           # server, interfaces, protected prefixes

@@ -1,5 +1,6 @@
 import type { ClassQuota, LoadBalancerClass } from '@spout/model'
 import { mayUseClass } from '@spout/model/may-use-class'
+import { inNameOrder } from '../parts/name-order.ts'
 import { levelOf, type QuotaLevel } from './quota-level.ts'
 
 /** A class that a project has a limit or load balancers of, or may use. */
@@ -24,11 +25,9 @@ export function classRows(
   const usable = offered
     .filter((one) => one.enabled && !known.has(one.id) && mayUseClass(one, projectId))
     .map(({ id, name }) => ({ id, name, limit: null, used: 0 }))
-  return [...quotas, ...usable]
-    .toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
-    .map(({ id, name, limit, used }) => ({
-      ...{ id, limit, used },
-      title: `Load balancers of class ${name || id}`,
-      level: levelOf(used, limit),
-    }))
+  return inNameOrder([...quotas, ...usable], ({ name }) => name).map(({ id, name, limit, used }) => ({
+    ...{ id, limit, used },
+    title: `Load balancers of class ${name || id}`,
+    level: levelOf(used, limit),
+  }))
 }

@@ -4,16 +4,16 @@ import type { DrainPreview } from '@spout/model'
 import { SpoutError } from '@spout/model/errors'
 import type { ProxyDrainReport } from '@spout/model/node-report'
 import { type Command, Option } from 'commander'
-import { stringify } from 'yaml'
 import { findByName } from '../../lookup.ts'
 import { drainText } from '../../output/drain-text.ts'
+import { DATA_FORMATS, type DataFormat, printData } from '../../output/print-data.ts'
 import { at, type Row } from '../../resources/resource.ts'
 import { seconds } from '../../seconds.ts'
 import { type CommandContext, sessionOf } from '../connections/context.ts'
 
 interface DrainOptions {
   readonly dryRun?: boolean
-  readonly output: 'text' | 'json' | 'yaml'
+  readonly output: DataFormat
   readonly wait?: boolean
   readonly waitClients?: boolean
   readonly timeoutS: number
@@ -71,14 +71,15 @@ export function addNodeScheduling(program: Command, context: CommandContext): vo
     .addOption(
       new Option('--dry-run', 'says what would move where, and does nothing').conflicts(['wait', 'waitClients']),
     )
-    .addOption(
-      new Option('-o, --output <format>', 'output format of --dry-run')
-        .choices(['text', 'json', 'yaml'])
-        .default('text'),
-    )
-    .action(async (name: string, options: DrainOptions) => {
+    .addOption(new Option('-o, --output <format>', 'output format of --dry-run').choices(DATA_FORMATS).default('text'))
+    .action(async (name: string, options: DrainOptions, command: Command) => {
+      if (!options.dryRun && command.getOptionValueSource('output') === 'cli')
+        command.error("error: option '-o, --output <format>' needs option '--dry-run'")
       const session = sessionOf(context)
-      if (options.dryRun) return context.write(printed(await previewDrain(session, name), options.output, context))
+      if (options.dryRun) {
+        const preview = await previewDrain(session, name)
+        return context.write(printData(preview, options.output, () => drainText(preview, context.colour)))
+      }
       const id = String((await schedule(session, name, 'draining')).id)
       const { wait = false, waitClients = false, timeoutS } = options
       if (wait || waitClients) await waitForNothing(session, context, { id, name, timeoutS, waitClients })
@@ -105,11 +106,6 @@ export const setScheduling = (session: Session, id: string, scheduling: string):
 async function previewDrain(session: Session, name: string): Promise<DrainPreview> {
   const { id } = await findByName(session, '/nodes', 'node', name)
   return call<DrainPreview>(session, 'PUT', `/nodes/${id}/scheduling?dryRun=true`, { scheduling: 'draining' })
-}
-
-function printed(preview: DrainPreview, format: DrainOptions['output'], { colour }: CommandContext): string {
-  if (format === 'json') return `${JSON.stringify(preview, null, 2)}\n`
-  return format === 'yaml' ? stringify(preview) : drainText(preview, colour)
 }
 
 interface Wait {

@@ -1,12 +1,12 @@
 import { ApiProblem } from '@spout/client/api'
 import { VERSION } from '@spout/runtime/version'
 import { type Command, Option } from 'commander'
-import { stringify } from 'yaml'
+import { DATA_FORMATS, type DataFormat, printData } from '../../output/print-data.ts'
 import { type CommandContext, sessionOf } from '../connections/context.ts'
 import { UPGRADES_FROM } from './promise.ts'
 
 interface Options {
-  readonly output: 'text' | 'json' | 'yaml'
+  readonly output: DataFormat
   readonly controlPlanes: readonly string[]
 }
 
@@ -24,7 +24,7 @@ export function addUpgrade(program: Command, context: CommandContext): void {
       urls,
       [],
     )
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json', 'yaml']).default('text'))
+    .addOption(new Option('-o, --output <format>', 'output format').choices(DATA_FORMATS).default('text'))
     .action(async ({ output, controlPlanes }: Options) => {
       // Loaded only here: other commands start faster without them.
       const [{ readInstalled }, { assess }, { assessmentText }, { FORMATS }] = await Promise.all([
@@ -35,9 +35,7 @@ export function addUpgrade(program: Command, context: CommandContext): void {
       ])
       const installed = await readInstalled(sessionOf(context), controlPlanes)
       const assessment = assess(installed, { version: VERSION, from: UPGRADES_FROM, formats: FORMATS })
-      if (output === 'json') context.write(`${JSON.stringify(assessment, null, 2)}\n`)
-      else if (output === 'yaml') context.write(stringify(assessment))
-      else context.write(assessmentText(assessment, context.colour))
+      context.write(printData(assessment, output, () => assessmentText(assessment, context.colour)))
       const count = assessment.obstacles.length
       if (count > 0) throw new ApiProblem(422, `${count === 1 ? '1 thing is' : `${count} things are`} in the way`, null)
     })

@@ -370,6 +370,11 @@ describe('two nodes', () => {
     // Of what it takes no part in it hands over nothing.
     await first.announcer.configure(null, signal)
     await first.announcer.handOverAll(signal)
+    // The peer that it has is gone: the addresses must be bound when its daemons are killed.
+    await second.announcer.configure(settingsOf(1), signal)
+    await second.announcer.handOverAll(signal)
+    expect(states(second)).toEqual(['master', 'master'])
+    await expectOwners(second, second)
   })
 
   it('ignore a speaker that is no peer', async () => {

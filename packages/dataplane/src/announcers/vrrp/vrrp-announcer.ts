@@ -222,12 +222,16 @@ export class VrrpAnnouncer implements Announcer {
     }
   }
 
-  /** Hands over each shard that a peer can take. */
+  /** Hands over each shard that a peer can take. What none takes is back, and bound, when it resolves. */
   async handOverAll(signal: AbortSignal): Promise<void> {
     const settings = this.#settings
     if (settings === null) return
     const shared = settings.shards.filter(({ apart = settings }) => apart.peers.length > 0)
-    await Promise.all(shared.map(({ number }) => this.handOver(number, signal)))
+    const mastered = shared.filter(({ number }) => this.#states.isMaster(number))
+    await Promise.all(mastered.map(({ number }) => this.handOver(number, signal)))
+    // A shard without a peer that lives comes back after the time to a takeover. The kernel then goes on forwarding.
+    const backMs = 2 * Math.max(0, ...mastered.map(({ apart = settings }) => deathMs(apart)))
+    await pause(this.#clock, backMs, signal)
   }
 
   /** Leaves everything running and bound for the next agent. */
