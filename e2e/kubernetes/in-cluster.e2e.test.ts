@@ -12,6 +12,7 @@ import {
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Clients } from '../kept-alive.ts'
 import { type InClusterLab, startInClusterLab, WORKERS } from './in-cluster-lab.ts'
 import { answersByClusterIp, answersToOnePort, OTHER_PROXIES, proxyRules, replaceProxies } from './kube-proxies.ts'
 import { withoutFigures } from './page-lines.ts'
@@ -303,19 +304,23 @@ describe('Spout in the cluster that it serves', () => {
     lab.cluster.setReady(pod!, true)
   })
 
-  it('the pod of the agent that carries the traffic is replaced: what is under way when the address moves is lost, no more', async () => {
+  it('the pod of the agent that carries the traffic is replaced: no request fails, and open connections go on', async () => {
     const address = await lab.answering('web')
     const owner = await lab.owner('default/web')
     const agent = (await lab.pods('agent')).find(({ spec }) => spec.nodeName === owner)!
     const asking = askPolitely(lab.client, address)
+    await using clients = new Clients(lab, address)
+    await clients.goOn()
     await replace('agent', agent, WORKERS.length)
     await asking.goesOn(50)
     const { failed, count, longestMs } = await asking.stop()
-    // One request at a time is in progress.
-    expect(failed.length).toBeLessThanOrEqual(1)
+    expect(failed).toEqual([])
+    // Pods see the node where a connection began: it goes on there, although the other node has the address.
+    expect(await lab.owner('default/web')).not.toBe(owner)
+    expect(await clients.goOn()).toMatchObject({ opened: 0, failures: [] })
     recordFault({
       fault: 'in-cluster: agent pod replaced',
-      outcome: 'the address moves to the other node and stays there',
+      outcome: 'the address moves to the other node and stays there; kept-alive connections go on',
       figure: `${failed.length} of ${count} requests failed, the longest took ${longestMs} ms`,
     })
   })

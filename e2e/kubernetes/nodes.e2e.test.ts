@@ -6,8 +6,7 @@ import { askPolitely } from './polite-client.ts'
 import { startWorkload } from './workloads.ts'
 
 // What Kubernetes says of a node that carries traffic moves its addresses in a planned way, and lets it take part again.
-// With return path node, whose connections outlive the node that has the address: with snat a request that is under way
-// when the address moves may be reset.
+// With return path node, whose connections outlive the node that has the address.
 
 let lab: InClusterLab
 beforeAll(async () => {

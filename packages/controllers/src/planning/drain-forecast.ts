@@ -1,4 +1,11 @@
-import { type DrainPreview, hasShards, type NodeGroup, type OwnershipReader, SpoutError } from '@spout/model'
+import {
+  type DomainEntry,
+  type DrainPreview,
+  hasShards,
+  type NodeGroup,
+  type OwnershipReader,
+  SpoutError,
+} from '@spout/model'
 import { type Carried, drainDifference, type Owner } from '@spout/plan'
 import type { ClusterIndex } from '../indexes/cluster-index.ts'
 import type { NodeStateTable } from '../node-states/node-state-table.ts'
@@ -35,9 +42,14 @@ const ownersAfter = (options: DrainForecastOptions, group: NodeGroup, nodeId: st
   hasShards(group) ? new Map() : drainedOwners(options, nodeId, unsettledOf(options, group.id, nodeId))
 
 function* carriedBy({ view, nodeStates }: DrainForecastOptions, nodeId: string): Iterable<Carried> {
-  for (const { entry } of nodeStates.entries(nodeId)) {
+  const entries = [...nodeStates.entries(nodeId)].map(({ entry }) => entry)
+  const isSharing = ({ subnets }: DomainEntry): boolean => subnets.some(({ sharedAddress }) => sharedAddress !== null)
+  const domains = entries.filter((entry) => entry.kind === 'domain')
+  const sharing = new Set(domains.filter(isSharing).map(({ number }) => number))
+  for (const entry of entries) {
     if (entry.kind !== 'load-balancer') continue
     const networkId = view.get('loadBalancer', entry.id)?.value.networkId
-    yield { entry, returnPath: view.get('network', networkId ?? '')?.value.returnPath ?? null }
+    const returnPath = view.get('network', networkId ?? '')?.value.returnPath ?? null
+    yield { entry, returnPath, isShared: sharing.has(entry.domain) }
   }
 }

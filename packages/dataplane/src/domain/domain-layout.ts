@@ -7,6 +7,7 @@ import { type DomainConfig, sharesOf } from './domain-config.ts'
 import { type DomainNames, domainNames, hostLinkPrefix } from './domain-names.ts'
 import { renderGuard } from './guard.ts'
 import { layOutHosts, type MemberHostsLayout } from './member-hosts.ts'
+import { seesWholeFlows } from './whole-flows.ts'
 
 export interface InterfaceAddress {
   readonly address: string
@@ -39,11 +40,14 @@ export interface DomainLayout {
   /** Routes through the segment to what is behind routers. */
   readonly routes: readonly { readonly to: string; readonly via: string }[]
   readonly guard: WholeTable
+  /** As `seesWholeFlows` of what members see. The guard's mark differs with it. */
+  readonly seesWholeFlows: boolean
 }
 
 /** @throws RangeError if the node has no interface for the physical network, or cannot route to its members */
 export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainLayout {
   const names = domainNames(config, domain.number)
+  const seen = asMembersSee(config, domain)
   const gateways: string[] = []
   const isGateway = domain.returnPath === 'gateway'
   const segmentAddresses = domain.subnets.flatMap(({ cidr, nodeAddress, gatewayIp }) => {
@@ -76,11 +80,8 @@ export function layOutDomain(config: DomainConfig, domain: DomainEntry): DomainL
       ...(domain.routes ?? []).map(({ to, via }) => ({ to, via })),
     ],
     // The protected prefixes are for tenants. Masters, which the node's own settings name, are behind them.
-    guard: renderGuard(
-      onHostSegment(config, domain) ? withOwnAddresses(domain) : domain,
-      sharesOf(config),
-      domain.number === LOCAL_DOMAIN ? [] : config.protectedCidrs,
-    ),
+    guard: renderGuard(seen, sharesOf(config), domain.number === LOCAL_DOMAIN ? [] : config.protectedCidrs),
+    seesWholeFlows: seesWholeFlows(seen),
   }
 }
 
@@ -88,14 +89,14 @@ const onHostSegment = ({ hostSegments = [] }: DomainConfig, { segment }: DomainE
   segment.physicalNetwork === LOCAL_SEGMENT || hostSegments.includes(segment.physicalNetwork)
 
 /**
- * A host segment is a cable to this node alone, so members see the node, whatever address its nodes share. Answers to a
- * shared one would be lost on all nodes but one. Packets come to others, too, while neighbours still think that these
- * have the VIP.
+ * The domain with the addresses that its members see. A host segment is a cable to this node alone, so members see the
+ * node, whatever address its nodes share. Answers to a shared one would be lost on all nodes but one. Packets come to
+ * others, too, while neighbours still think that these have the VIP.
  */
-const withOwnAddresses = (domain: DomainEntry): DomainEntry => ({
-  ...domain,
-  subnets: domain.subnets.map((subnet) => ({ ...subnet, sharedAddress: null })),
-})
+export function asMembersSee(config: DomainConfig, domain: DomainEntry): DomainEntry {
+  if (!onHostSegment(config, domain)) return domain
+  return { ...domain, subnets: domain.subnets.map((subnet) => ({ ...subnet, sharedAddress: null })) }
+}
 
 function placeSegment(config: DomainConfig, domain: DomainEntry): SegmentPlace {
   const { physicalNetwork, vlan } = domain.segment

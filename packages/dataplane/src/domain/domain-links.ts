@@ -28,8 +28,6 @@ const SYSCTLS: readonly string[] = [
   'net.ipv6.conf.default.accept_ra=0',
   'net.ipv6.conf.default.accept_redirects=0',
   'net.netfilter.nf_conntrack_tcp_loose=1',
-  // Requests and replies may pass through different nodes, so each node sees half of the window.
-  'net.netfilter.nf_conntrack_tcp_be_liberal=1',
   // The tracked sequence numbers may belong to an earlier connection of the same ports whose end another node saw. A
   // reset beyond them would be invalid and never reach the member.
   'net.netfilter.nf_conntrack_tcp_ignore_invalid_rst=1',
@@ -45,11 +43,19 @@ const SYSCTLS: readonly string[] = [
 ]
 
 /**
+ * Where requests and replies pass through different nodes, each node sees half of the window. Where they do not, a packet
+ * beyond the window belongs to a connection of another node, and to one of the same ports that ended here: conntrack
+ * must not take it for that one.
+ */
+const liberal = ({ seesWholeFlows }: DomainLayout): string =>
+  `net.netfilter.nf_conntrack_tcp_be_liberal=${seesWholeFlows ? 0 : 1}`
+
+/**
  * Sets the domain's sysctls. Its namespace must have a table that tracks connections; otherwise the conntrack sysctls
  * do not exist.
  */
 export async function setDomainSysctls(run: Run, layout: DomainLayout): Promise<void> {
-  await run('ip', ['netns', 'exec', layout.names.namespace, 'sysctl', '-q', '-w', ...SYSCTLS])
+  await run('ip', ['netns', 'exec', layout.names.namespace, 'sysctl', '-q', '-w', ...SYSCTLS, liberal(layout)])
 }
 
 const inRoot = (config: DomainConfig): readonly string[] => (config.rootNamespace ? ['-n', config.rootNamespace] : [])

@@ -124,7 +124,17 @@ describe('layout', () => {
   it('lets members see the address that the nodes share, which the announcer binds', async () => {
     const { guard, ...layout } = layOutDomain(config, shared)
     await expect(guard.text).toMatchFileSnapshot('testdata/guard-snat-shared.nft')
-    expect({ ...layout, guard: null }).toEqual({ ...layOutDomain(config, snat), guard: null })
+    expect({ ...layout, guard: null }).toEqual({ ...layOutDomain(config, snat), guard: null, seesWholeFlows: false })
+  })
+
+  it('sees all packets of flows whose members answer it, on a host segment whatever address the nodes share', () => {
+    const seen = (domain: DomainEntry, at = config) => layOutDomain(at, domain).seesWholeFlows
+    expect([snat, shared, gateway].map((domain) => seen(domain))).toEqual([true, false, false])
+    const hosted = { ...shared, segment: atMembers.segment }
+    expect(seen(hosted, hosting)).toBe(true)
+    expect(layOutDomain(hosting, hosted).guard).toEqual(
+      layOutDomain(hosting, { ...hosted, subnets: snat.subnets }).guard,
+    )
   })
 
   it('of return path node has a tunnel to the other nodes, and a way back for answers', async () => {

@@ -4,6 +4,7 @@ import { chain, type WholeTable, wholeTable } from '../nft/whole-table.ts'
 import { SEGMENT, TUNNEL_PORT, UPLINK, UPLINK_PREFIX6 } from './domain-names.ts'
 import type { NetworkShares } from './shares/network-shares.ts'
 import { DECLARE_REFUSED, newFlowRule } from './shares/shares-table.ts'
+import { seesWholeFlows } from './whole-flows.ts'
 
 /**
  * The packet filter that isolates a domain. Loaded before the domain forwards its first packet, and replaced as a
@@ -59,7 +60,7 @@ export function renderGuard(
 ): WholeTable {
   return wholeTable('inet', GUARD_TABLE, [
     // The version is part of the mark, so that a domain with an older guard gets its sysctls again.
-    '  # relies on tcp_loose, tcp_be_liberal, tcp_ignore_invalid_rst, tcp_max_tw_buckets',
+    `  # relies on tcp_loose, tcp_be_liberal${seesWholeFlows(domain) ? '=0' : ''}, tcp_ignore_invalid_rst, tcp_max_tw_buckets`,
     ...chain('claimed', 'type filter hook prerouting priority raw; policy accept;', claimRules(domain)),
     ...chain('departing', 'type filter hook output priority raw; policy accept;', [
       ...departingRules(domain),

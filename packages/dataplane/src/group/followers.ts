@@ -4,6 +4,7 @@ import type { FlowReplication } from '../flows/flow-replication.ts'
 import type { ProxyDrain } from '../second-chance/proxy-drain.ts'
 import type { SecondChance } from '../second-chance/second-chance.ts'
 import type { ShardProxyDrains } from '../second-chance/shard-proxy-drains.ts'
+import { usualHops } from '../second-chance/usual-hops.ts'
 
 /** Configures with which nodes this node replicates its flows. */
 export const flowsOfGroup = (flows: Pick<FlowReplication, 'configure' | 'close'>): GroupFollower => ({
@@ -11,9 +12,12 @@ export const flowsOfGroup = (flows: Pick<FlowReplication, 'configure' | 'close'>
   close: () => flows.close(),
 })
 
-/** Configures where this node forwards packets for connections that it does not have. */
+/**
+ * Configures where this node forwards packets for connections that it does not have: as a planned move says, otherwise to
+ * the nodes with which it elects owners.
+ */
 export const secondChanceOfGroup = (chance: Pick<SecondChance, 'configure'>): GroupFollower => ({
-  follow: (entry) => chance.configure(entry?.secondChance ?? null),
+  follow: (entry) => chance.configure(entry?.secondChance ?? null, usualHops(entry?.vrrp ?? null)),
   // It also follows load balancers, and is closed with those followers.
   close: async () => {},
 })

@@ -4,8 +4,7 @@ import type { BySide, FrontEnd, FrontEnds } from './tables.ts'
 
 /**
  * The front ends of an entry whose connections get a second chance: those of the proxy, and TCP of the packet path if
- * members see an address that the nodes share. With return path `gateway` any node takes a flow on from any packet but
- * the answer to its first.
+ * members see a node. With return path `gateway` any node takes a flow on from any packet but the answer to its first.
  */
 export function frontEndsOf(
   { vips, services }: Pick<LoadBalancerEntry, 'vips' | 'services'>,
@@ -18,29 +17,41 @@ export function frontEndsOf(
   const forwarded = services.some(({ protocol }) => !isProxied(protocol))
   return {
     ...bySide(vips, ports(isProxied)),
-    flows: bySide(vips, shared.length === 0 ? [] : tcp),
+    flows: bySide(vips, returnPath === 'snat' ? tcp : []),
     shared: forwarded ? shared : [],
     byGateway: returnPath === 'gateway' && tcp.length > 0,
   }
 }
 
+/**
+ * The front ends whose flows nobody but the node that translates them can carry on: members see an address of its own.
+ * They get a second chance after every move, planned or not.
+ */
+export const onlyHere = ({ flows, shared }: Required<FrontEnds>): Required<FrontEnds> => ({
+  ...NONE,
+  flows: { fabric: shared.length === 0 ? flows.fabric : [], tenant: [] },
+})
+
 export const hasFrontEnds = ({ fabric, tenant, flows, shared, byGateway }: Required<FrontEnds>): boolean =>
   byGateway || fabric.length + tenant.length + flows.fabric.length + flows.tenant.length + shared.length > 0
 
-export const joined = (one: Required<FrontEnds>, other: Required<FrontEnds>): Required<FrontEnds> => ({
-  ...bothSides(one, other),
-  flows: bothSides(one.flows, other.flows),
-  shared: [...one.shared, ...other.shared],
-  byGateway: one.byGateway || other.byGateway,
+export const joined = (all: readonly Required<FrontEnds>[]): Required<FrontEnds> => ({
+  ...bothSides(all),
+  flows: bothSides(all.map(({ flows }) => flows)),
+  shared: all.flatMap(({ shared }) => shared),
+  byGateway: all.some(({ byGateway }) => byGateway),
 })
 
 /** The VIPs whose packets leave the domain by the fabric. */
 export const vipsOnFabric = ({ fabric, flows }: Required<FrontEnds>): readonly string[] =>
   [...fabric, ...flows.fabric].map(({ address }) => address)
 
-const bothSides = (one: BySide, other: BySide): BySide => ({
-  fabric: [...one.fabric, ...other.fabric],
-  tenant: [...one.tenant, ...other.tenant],
+const NO_SIDE: BySide = { fabric: [], tenant: [] }
+const NONE: Required<FrontEnds> = { ...NO_SIDE, flows: NO_SIDE, shared: [], byGateway: false }
+
+const bothSides = (all: readonly BySide[]): BySide => ({
+  fabric: all.flatMap(({ fabric }) => fabric),
+  tenant: all.flatMap(({ tenant }) => tenant),
 })
 
 function bySide(vips: readonly NodeVip[], ports: readonly number[]): BySide {

@@ -1,11 +1,13 @@
+import { LOCAL_DOMAIN } from '@spout/model/local-entries'
 import type { DomainEntry, SecondChance as Settings } from '@spout/model/node-state'
 import { type Clock, Mutex, systemClock } from '@spout/runtime'
 import { findLink, HelperError, type Log, type NativeHelper } from '@spout/sys'
 import type { Applied, EntryFollower, WantedEntry } from '../contracts/driver.ts'
 import { type DomainConfig, rootNetns } from '../domain/domain-config.ts'
+import { asMembersSee } from '../domain/domain-layout.ts'
 import { domainNames, existingDomains } from '../domain/domain-names.ts'
 import { type WholeTable, withoutTable } from '../nft/whole-table.ts'
-import { frontEndsOf, hasFrontEnds, joined, vipsOnFabric } from './front-ends.ts'
+import { frontEndsOf, hasFrontEnds, joined, onlyHere, vipsOnFabric } from './front-ends.ts'
 import { DOMAIN_TABLE, domainTables, type FrontEnds, type Hops, rootTable, rootTableName } from './tables.ts'
 
 /** The front ends of an entry or a domain, and the nodes' addresses on its segment, by node id. */
@@ -34,10 +36,14 @@ const SILENT_LOOKS = 2
 const NOBODY: Hops<null> = { first: null, next: null }
 const FAMILIES = ['ip', 'ip6'] as const
 
+const NO_FRONT_ENDS: ReadonlyMap<number, DomainFrontEnds> = new Map()
+
 /**
- * Forwards packets of unknown connections to the node that owned their address before a planned move
- * (`GroupEntry.secondChance`): those of the proxy, and flows whose members see an address that the nodes share. Follows
- * entries to know their front ends. Loads nothing into the kernel unless a move is in progress.
+ * Forwards packets of unknown connections to the node that owned their address before. After a planned move
+ * (`GroupEntry.secondChance`) to the nodes that were left, for a limited time: those of the proxy and those of the packet
+ * path. At other times to the nodes that elect owners with this one: TCP flows that only the node that translates them
+ * can carry on, since members see its own address. An address may come from a node without a plan, for instance when its
+ * agent ends. Follows entries to know their front ends. Otherwise nothing is in the kernel.
  */
 export class SecondChance implements EntryFollower {
   readonly name = 'second-chance'
@@ -47,14 +53,21 @@ export class SecondChance implements EntryFollower {
   /** By entry key. */
   readonly #held = new Map<string, EntryFrontEnds>()
   #settings: Settings | null = null
+  #usual: Hops<string | null> = NOBODY
   #endsAtMs = 0
+  /** Whether a planned move was going on at the last look. */
+  #wasMoving = false
+  #isLooking = false
   #macs: Hops<string | null> = NOBODY
   /** Probes in a row that a hop did not answer. */
   #silent = { first: 0, next: 0 }
-  /** The front ends at the start of the move, by domain. Later ones have no connections on another node. */
+  /**
+   * By domain: the front ends at the start of the move, since later ones have no connections on another node; without a
+   * move those of the last look.
+   */
   #frontEnds: ReadonlyMap<number, DomainFrontEnds> = new Map()
-  /** Marks of the loaded tables, by namespace, family and name. */
-  readonly #loaded = new Map<string, string>()
+  /** The loaded tables, by namespace, family and name. */
+  readonly #loaded = new Map<string, { readonly netns: string | undefined; readonly table: WholeTable }>()
   /** The loaded tables whose elements expire with the present move. Those of an earlier move expire before it is over. */
   readonly #current = new Set<string>()
   /** Whether an earlier agent may have left tables. */
@@ -80,13 +93,12 @@ export class SecondChance implements EntryFollower {
     readonly put: readonly WantedEntry[]
     readonly remove: readonly string[]
   }): Promise<readonly Applied[]> {
-    for (const key of changes.remove) this.#held.delete(key)
-    for (const wanted of changes.put) {
-      const { entry, domain } = wanted
-      const frontEnds = frontEndsOf(entry, domain)
+    for (const key of changes.remove) this.#hold(key, null)
+    for (const { key, entry, domain } of changes.put) {
+      const frontEnds = frontEndsOf(entry, asMembersSee(this.#given.config, domain))
       const { nodeAddresses = {} } = domain
-      if (hasFrontEnds(frontEnds)) this.#held.set(wanted.key, { domain: entry.domain, frontEnds, nodeAddresses })
-      else this.#held.delete(wanted.key)
+      const isMeant = entry.domain !== LOCAL_DOMAIN && hasFrontEnds(frontEnds)
+      this.#hold(key, isMeant ? { domain: entry.domain, frontEnds, nodeAddresses } : null)
     }
     return []
   }
@@ -94,28 +106,32 @@ export class SecondChance implements EntryFollower {
   /**
    * Forwards packets according to the settings; null ends that. A hop that does not answer on the segment gets none.
    * The same settings do not restart the time.
+   * @param usual where packets of flows that only one node knows go while no move is planned
    * @throws HelperError, HelperLost: the loaded tables stay until the next `observe`
    */
-  configure(settings: Settings | null): Promise<void> {
+  configure(settings: Settings | null, usual: Hops<string | null> = NOBODY): Promise<void> {
     return this.#mutex.run(async () => {
-      if (JSON.stringify(settings) === JSON.stringify(this.#settings) && !this.#due) return
+      const isSame = JSON.stringify([settings, usual]) === JSON.stringify([this.#settings, this.#usual])
+      if (isSame && !this.#due) return
       this.#settings = settings
-      this.#macs = NOBODY
-      this.#silent = { first: 0, next: 0 }
+      this.#usual = usual
+      this.#forgetHops()
       this.#frontEnds = this.#frontEndsByDomain()
       this.#endsAtMs = this.#clock.monotonicMs() + 1000 * (settings?.seconds ?? 0)
       this.#current.clear()
-      this.#due = true
       await this.#look()
     })
   }
 
-  /** Checks that the hops still answer and the time is not over. Affects no entry. */
-  observe(): Promise<readonly string[]> {
-    return this.#mutex.run(async () => {
-      if (this.#settings !== null || (this.#due && !this.#unknown)) await this.#look()
-      return []
-    })
+  /**
+   * Checks that the hops still answer and the time is not over. Affects no entry. Without a move nobody waits for a hop
+   * that does not answer.
+   */
+  async observe(): Promise<readonly string[]> {
+    if (this.#isMoving() || (this.#due && !this.#unknown && !hasHop(this.#usual)))
+      await this.#mutex.run(() => this.#look())
+    else if ((this.#wasMoving || hasHop(this.#usual)) && !this.#isLooking) void this.#lookAside()
+    return []
   }
 
   /** Leaves the tables loaded. The kernel expires their elements. */
@@ -123,16 +139,53 @@ export class SecondChance implements EntryFollower {
     await this.#mutex.idle()
   }
 
+  #hold(key: string, frontEnds: EntryFrontEnds | null): void {
+    if (JSON.stringify(this.#held.get(key) ?? null) === JSON.stringify(frontEnds)) return
+    if (frontEnds === null) this.#held.delete(key)
+    else this.#held.set(key, frontEnds)
+    if (hasHop(this.#usual) && !this.#isMoving()) this.#due = true
+  }
+
+  #isMoving(): boolean {
+    return this.#settings !== null && this.#clock.monotonicMs() < this.#endsAtMs
+  }
+
+  async #lookAside(): Promise<void> {
+    this.#isLooking = true
+    try {
+      await this.#mutex.run(() => this.#look())
+    } catch (error) {
+      this.#given.log.debug({ error: String(error) }, 'second chances are looked after again later')
+    } finally {
+      this.#isLooking = false
+    }
+  }
+
   async #look(): Promise<void> {
-    const settings = this.#settings
-    if (settings === null || this.#clock.monotonicMs() >= this.#endsAtMs) await this.#clear()
-    else {
-      const [first, next] = await Promise.all([this.#find('first', settings.first), this.#find('next', settings.next)])
-      this.#macs = { first, next }
-      await (first === null && next === null ? this.#clear() : this.#load(settings))
+    const move = this.#isMoving() ? this.#settings : null
+    if (move === null && this.#wasMoving) this.#forgetHops()
+    this.#wasMoving = move !== null
+    if (move === null && this.#due) this.#frontEnds = hasHop(this.#usual) ? this.#alone() : NO_FRONT_ENDS
+    const before = this.#macs
+    const to = this.#frontEnds.size === 0 ? NOBODY : (move ?? this.#usual)
+    const [first, next] = await Promise.all([this.#find('first', to.first), this.#find('next', to.next)])
+    this.#macs = { first, next }
+    // The tables of a move are compared each time, since their elements expire.
+    if (move === null && !this.#due && before.first === first && before.next === next) return
+    this.#due = false
+    try {
+      await (first === null && next === null ? this.#clear() : this.#load(move))
+    } catch (error) {
+      this.#due = true
+      throw error
     }
     this.#unknown = false
-    this.#due = false
+  }
+
+  #forgetHops(): void {
+    this.#macs = NOBODY
+    this.#silent = { first: 0, next: 0 }
+    this.#due = true
   }
 
   /** The hop's hardware address; null without a hop or an answer. */
@@ -153,7 +206,7 @@ export class SecondChance implements EntryFollower {
   }
 
   /** Loads the root's table first, since packets that a domain forwards before are lost. */
-  async #load(settings: Settings): Promise<void> {
+  async #load(move: Settings | null): Promise<void> {
     const { config } = this.#given
     const own = await findLink({ netns: config.rootNamespace || null, name: config.fabricInterface })
     if (own === null) return
@@ -164,23 +217,42 @@ export class SecondChance implements EntryFollower {
     const uplinks = domains
       .map(({ number, frontEnds, names }) => ({ number, link: names.rootLink, addresses: vipsOnFabric(frontEnds) }))
       .filter(({ addresses }) => addresses.length > 0)
-    await this.#put(rootNetns(config), rootTable(config, uplinks, this.#macs, own.mac))
+    const kept = new Set<string>()
+    kept.add(await this.#put(rootNetns(config), rootTable(config, uplinks, this.#macs, own.mac)))
     const hops = { first: this.#macs.first !== null, next: this.#macs.next !== null }
     for (const { frontEnds, names, nodeAddresses } of domains) {
       const of = (node: string | undefined) => nodeAddresses[node ?? ''] ?? []
-      const inside = { first: of(settings.firstNode), next: of(settings.nextNode) }
-      for (const table of domainTables(names, frontEnds, hops, inside, settings.seconds))
-        await this.#put(names.netns, table)
+      const inside = { first: of(move?.firstNode), next: of(move?.nextNode) }
+      for (const table of domainTables(names, frontEnds, hops, inside, move?.seconds ?? null))
+        kept.add(await this.#put(names.netns, table))
     }
+    for (const [key, { netns, table }] of this.#loaded)
+      if (!kept.has(key)) {
+        await this.#remove(netns, withoutTable(table.family, table.name))
+        this.#loaded.delete(key)
+      }
+    // A domain that is being made is looked for again.
+    this.#due = domains.length < known.length
   }
 
   #frontEndsByDomain(): ReadonlyMap<number, DomainFrontEnds> {
-    const byDomain = new Map<number, DomainFrontEnds>()
-    for (const { domain, frontEnds, nodeAddresses } of this.#held.values()) {
-      const before = byDomain.get(domain)?.frontEnds
-      byDomain.set(domain, { frontEnds: before === undefined ? frontEnds : joined(before, frontEnds), nodeAddresses })
-    }
-    return byDomain
+    const byDomain = Map.groupBy(this.#held.values(), ({ domain }) => domain)
+    return new Map(
+      [...byDomain].map(([number, held]) => [
+        number,
+        {
+          frontEnds: joined(held.map(({ frontEnds }) => frontEnds)),
+          nodeAddresses: held.at(-1)?.nodeAddresses ?? {},
+        },
+      ]),
+    )
+  }
+
+  /** The front ends that need a second chance without a planned move, by domain. */
+  #alone(): ReadonlyMap<number, DomainFrontEnds> {
+    const all = [...this.#frontEndsByDomain()]
+    const alone = all.map(([number, each]) => [number, { ...each, frontEnds: onlyHere(each.frontEnds) }] as const)
+    return new Map(alone.filter(([, { frontEnds }]) => hasFrontEnds(frontEnds)))
   }
 
   async #isThere(rootLink: string): Promise<boolean> {
@@ -193,17 +265,28 @@ export class SecondChance implements EntryFollower {
     }
   }
 
-  async #put(netns: string | undefined, { family, name, mark, text }: WholeTable): Promise<void> {
+  /** @returns the table's key in `#loaded` */
+  async #put(netns: string | undefined, table: WholeTable): Promise<string> {
+    const { family, name, mark, text } = table
     const key = `${netns ?? ''} ${family} ${name}`
-    if (this.#loaded.get(key) === mark && this.#current.has(key)) return
+    if (this.#loaded.get(key)?.table.mark === mark && this.#current.has(key)) return key
     const { helper } = this.#given
     const there = this.#unknown ? await helper.nftGeneration({ netns, family, table: name }) : null
     if (there?.comment !== mark) {
       await helper.nftText({ netns, text })
       this.#transactions++
     }
-    this.#loaded.set(key, mark)
+    this.#loaded.set(key, { netns, table })
     this.#current.add(key)
+    return key
+  }
+
+  /** A domain that is being removed removes its tables, too. */
+  async #remove(netns: string | undefined, text: string): Promise<void> {
+    const { helper, log } = this.#given
+    await helper
+      .nftText({ netns, text })
+      .catch((error: unknown) => log.debug({ netns, error: String(error) }, 'table not removed'))
   }
 
   /**
@@ -211,7 +294,7 @@ export class SecondChance implements EntryFollower {
    * tells whether there are any.
    */
   async #clear(): Promise<void> {
-    const { config, helper, log } = this.#given
+    const { config, helper } = this.#given
     const [netns, table] = [rootNetns(config), rootTableName(config)]
     if (this.#loaded.size === 0) {
       if (!this.#unknown) return
@@ -219,13 +302,12 @@ export class SecondChance implements EntryFollower {
     }
     for (const number of await existingDomains(config)) {
       const text = FAMILIES.map((family) => withoutTable(family, DOMAIN_TABLE)).join('')
-      // A domain that is being removed removes its tables, too.
-      await helper
-        .nftText({ netns: domainNames(config, number).netns, text })
-        .catch((error: unknown) => log.debug({ domain: number, error: String(error) }, 'table not removed'))
+      await this.#remove(domainNames(config, number).netns, text)
     }
     await helper.nftText({ netns, text: withoutTable('netdev', table) })
     this.#transactions++
     this.#loaded.clear()
   }
 }
+
+const hasHop = ({ first, next }: Hops<string | null>): boolean => first !== null || next !== null

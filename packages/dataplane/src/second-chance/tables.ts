@@ -15,7 +15,7 @@ export interface BySide {
 }
 
 export interface FrontEnds extends BySide {
-  /** TCP services of the packet path whose members see `shared`. Absent: none. */
+  /** TCP services of the packet path whose members see a node, or `shared`. Absent: none. */
   readonly flows?: BySide
   /** Addresses that members see whichever node carries the network. Absent: none. */
   readonly shared?: readonly string[]
@@ -73,13 +73,14 @@ interface Way {
  * agent is gone.
  * @param hops which hops exist
  * @param inside addresses of the hops on the segment
+ * @param seconds null: the front ends stay
  */
 export function domainTables(
   names: DomainNames,
   { fabric, tenant, flows = NO_FLOWS, shared = [], byGateway = false }: FrontEnds,
   hops: Hops<boolean>,
   inside: Hops<readonly string[]>,
-  seconds: number,
+  seconds: number | null,
 ): readonly WholeTable[] {
   return ([4, 6] as const).flatMap((version) => {
     const ofVersion = (address: string): boolean => isIpv4(address) === (version === 4)
@@ -129,24 +130,29 @@ const NO_FLOWS: BySide = { fabric: [], tenant: [] }
 const matches = ({ frontEnds, flows, shared, byGateway }: Way): boolean =>
   byGateway || frontEnds.length + flows.length + shared.length > 0
 
-function setsOf({ prefix, frontEnds, flows, shared }: Way, version: 4 | 6, seconds: number): readonly string[] {
+function setsOf({ prefix, frontEnds, flows, shared }: Way, version: 4 | 6, seconds: number | null): readonly string[] {
   const address = `ipv${version}_addr`
   const places = (some: readonly FrontEnd[]) => some.map((each) => `${each.address} . ${each.port}`)
   return [
-    ...forgottenSet(`${prefix}doors`, `${address} . inet_service`, places(frontEnds), seconds),
-    ...forgottenSet(`${prefix}flows`, `${address} . inet_service`, places(flows), seconds),
-    ...forgottenSet(`${prefix}shared`, address, shared, seconds),
+    ...frontEndSet(`${prefix}doors`, `${address} . inet_service`, places(frontEnds), seconds),
+    ...frontEndSet(`${prefix}flows`, `${address} . inet_service`, places(flows), seconds),
+    ...frontEndSet(`${prefix}shared`, address, shared, seconds),
   ]
 }
 
-/** A set whose elements the kernel removes; nothing without elements. */
-const forgottenSet = (name: string, type: string, elements: readonly string[], seconds: number): readonly string[] =>
+/** A set whose elements the kernel removes after `seconds`; nothing without elements. */
+const frontEndSet = (
+  name: string,
+  type: string,
+  elements: readonly string[],
+  seconds: number | null,
+): readonly string[] =>
   elements.length === 0
     ? []
     : [
         `  set ${name} {`,
         `    type ${type}`,
-        `    timeout ${seconds}s`,
+        ...(seconds === null ? [] : [`    timeout ${seconds}s`]),
         `    elements = { ${[...new Set(elements)].sort().join(', ')} }`,
         '  }',
       ]

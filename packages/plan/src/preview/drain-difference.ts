@@ -12,6 +12,8 @@ export interface Carried {
   readonly entry: LoadBalancerEntry
   /** Null: its network is gone. */
   readonly returnPath: Network['returnPath'] | null
+  /** Whether members see an address that the nodes share. */
+  readonly isShared: boolean
 }
 
 export interface DrainInput extends PlannedDrain {
@@ -28,7 +30,7 @@ export function drainDifference(drain: DrainInput): DrainPreview {
   const { nodeId, group, nodes, plan, waitsFor } = drain
   const node = nodes.find(({ id }) => id === nodeId)
   const { moves, leaving, loadBalancers } = summed(drain)
-  const isReplicated = (plan.entries.get(nodeId)?.flows ?? null) !== null
+  const part = plan.entries.get(nodeId)
   return {
     dryRun: true,
     node: { id: nodeId, name: node?.name ?? nodeId },
@@ -38,7 +40,11 @@ export function drainDifference(drain: DrainInput): DrainPreview {
     waitsFor: { unready: [...(waitsFor?.unready ?? [])], unheard: [...(waitsFor?.unheard ?? [])] },
     loadBalancers,
     moves: [...moves],
-    connections: drainFates(leaving, { isReplicated, secondChanceSeconds: group.secondChanceSeconds }),
+    connections: drainFates(leaving, {
+      replicates: (part?.flows ?? null) !== null,
+      elects: (part?.vrrp ?? null) !== null,
+      secondChanceSeconds: group.secondChanceSeconds,
+    }),
   }
 }
 
@@ -53,7 +59,7 @@ function summed(drain: DrainInput) {
   const sums = new Map([...byShard.values()].map((way) => [keyOf(way), emptySum(way)]))
   const touched = new Set<string>()
   const leaving: Leaving[] = []
-  for (const { entry, returnPath } of drain.carried) {
+  for (const { entry, returnPath, isShared } of drain.carried) {
     const ways = entry.vips.flatMap(({ address, announce }) => {
       const shard = announce && shardOfAnnounce(announce)
       const way = announce && (shard === null ? wayWithoutShard(drain, entry.id) : byShard.get(shard))
@@ -67,7 +73,7 @@ function summed(drain: DrainInput) {
       touched.add(entry.id)
     }
     if (returnPath !== null && ways.some(({ way }) => way.how !== 'stay'))
-      leaving.push({ services: entry.services, returnPath })
+      leaving.push({ services: entry.services, returnPath, isShared })
   }
   return { moves: [...sums.values()].sort(byPlace).map(shown), leaving, loadBalancers: touched.size }
 }

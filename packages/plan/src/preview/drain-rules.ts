@@ -19,6 +19,15 @@ export const DRAIN_RULES = {
   NoState: { fate: 'stay', message: 'Nodes keep no state of them: they go on through the other nodes.' },
   ByMember: { fate: 'stay', message: "Their members' nodes know them: they go on through the other nodes." },
   ThroughGateway: { fate: 'stay', message: 'They go on through the next node, which learns of each from its packets.' },
+  LedBack: {
+    fate: 'stay',
+    message: 'Members see this node: they stay on it, and the next node sends their packets to it while it runs.',
+  },
+  LedBackInTime: {
+    fate: 'drain',
+    message:
+      'Members see this node: they stay on it, and the next node sends their packets to it until the time is over.',
+  },
   Replicated: { fate: 'stay', message: 'The nodes replicate their flows: they go on through the next node.' },
 } as const satisfies Readonly<Record<string, Rule>>
 
@@ -26,8 +35,10 @@ export type DrainRule = keyof typeof DRAIN_RULES
 
 interface Around {
   readonly returnPath: Network['returnPath']
-  /** Whether the node replicates its flows to those that can take over. */
+  /** Whether the node replicates its flows to those that can take over, and members see an address that they share. */
   readonly isReplicated: boolean
+  /** Whether the nodes elect the owners of addresses: each then knows the others, whatever is planned. */
+  readonly elects: boolean
   /** `NodeGroup.secondChanceSeconds`. */
   readonly secondChanceSeconds: number
 }
@@ -39,5 +50,8 @@ export function drainRuleOf({ protocol }: Pick<Service, 'protocol'>, around: Aro
   if (around.returnPath === 'node') return 'ByMember'
   if (transportOf(protocol) === 'sctp') return 'Associations'
   if (around.returnPath === 'gateway') return 'ThroughGateway'
-  return around.isReplicated ? 'Replicated' : 'OnlyHere'
+  if (around.isReplicated) return 'Replicated'
+  if (transportOf(protocol) !== 'tcp') return 'OnlyHere'
+  if (around.elects) return 'LedBack'
+  return around.secondChanceSeconds === 0 ? 'OnlyHere' : 'LedBackInTime'
 }
