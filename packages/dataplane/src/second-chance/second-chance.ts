@@ -36,6 +36,13 @@ const SILENT_LOOKS = 2
 const NOBODY: Hops<null> = { first: null, next: null }
 const FAMILIES = ['ip', 'ip6'] as const
 
+/**
+ * The usual tables are loaded as a whole, which takes longer the more front ends there are. They follow load balancers
+ * with at most this part of the time; until then flows of the newest ones get no second chance.
+ */
+const SHARE_OF_TIME = 0.02
+const LONGEST_REST_MS = 60_000
+
 const NO_FRONT_ENDS: ReadonlyMap<number, DomainFrontEnds> = new Map()
 
 /**
@@ -74,6 +81,7 @@ export class SecondChance implements EntryFollower {
   #unknown = true
   /** Whether the loaded tables may differ from the settings. */
   #due = true
+  #restUntilMs = 0
   #transactions = 0
 
   constructor(given: SecondChanceOptions) {
@@ -165,18 +173,24 @@ export class SecondChance implements EntryFollower {
     const move = this.#isMoving() ? this.#settings : null
     if (move === null && this.#wasMoving) this.#forgetHops()
     this.#wasMoving = move !== null
-    if (move === null && this.#due) this.#frontEnds = hasHop(this.#usual) ? this.#alone() : NO_FRONT_ENDS
-    const before = this.#macs
-    const to = this.#frontEnds.size === 0 ? NOBODY : (move ?? this.#usual)
-    const [first, next] = await Promise.all([this.#find('first', to.first), this.#find('next', to.next)])
-    this.#macs = { first, next }
-    // The tables of a move are compared each time, since their elements expire.
-    if (move === null && !this.#due && before.first === first && before.next === next) return
-    this.#due = false
+    const wasDue = this.#due && (move !== null || this.#clock.monotonicMs() >= this.#restUntilMs)
+    if (move === null && wasDue) this.#frontEnds = hasHop(this.#usual) ? this.#alone() : NO_FRONT_ENDS
+    // What changes from now on is for the next look.
+    if (wasDue) this.#due = false
     try {
-      await (first === null && next === null ? this.#clear() : this.#load(move))
+      const before = this.#macs
+      const to = this.#frontEnds.size === 0 ? NOBODY : (move ?? this.#usual)
+      const [first, next] = await Promise.all([this.#find('first', to.first), this.#find('next', to.next)])
+      this.#macs = { first, next }
+      // The tables of a move are compared each time, since their elements expire.
+      if (move === null && !wasDue && before.first === first && before.next === next) return
+      const beganMs = this.#clock.monotonicMs()
+      const isWhole = first === null && next === null ? await this.#clear() : await this.#load(move)
+      if (!isWhole && move === null) this.#due = true
+      const endMs = this.#clock.monotonicMs()
+      this.#restUntilMs = endMs + Math.min((endMs - beganMs) / SHARE_OF_TIME, LONGEST_REST_MS)
     } catch (error) {
-      this.#due = true
+      if (wasDue || move === null) this.#due = true
       throw error
     }
     this.#unknown = false
@@ -185,6 +199,7 @@ export class SecondChance implements EntryFollower {
   #forgetHops(): void {
     this.#macs = NOBODY
     this.#silent = { first: 0, next: 0 }
+    this.#restUntilMs = 0
     this.#due = true
   }
 
@@ -205,11 +220,14 @@ export class SecondChance implements EntryFollower {
     return null
   }
 
-  /** Loads the root's table first, since packets that a domain forwards before are lost. */
-  async #load(move: Settings | null): Promise<void> {
+  /**
+   * Loads the root's table first, since packets that a domain forwards before are lost.
+   * @returns false if an interface is missing, for instance of a domain that is being made
+   */
+  async #load(move: Settings | null): Promise<boolean> {
     const { config } = this.#given
     const own = await findLink({ netns: config.rootNamespace || null, name: config.fabricInterface })
-    if (own === null) return
+    if (own === null) return false
     const known = [...this.#frontEnds].map(([number, has]) => ({ number, ...has, names: domainNames(config, number) }))
     const domains: typeof known = []
     // A domain that could not be made, or is gone by now, must not stop the others.
@@ -231,8 +249,7 @@ export class SecondChance implements EntryFollower {
         await this.#remove(netns, withoutTable(table.family, table.name))
         this.#loaded.delete(key)
       }
-    // A domain that is being made is looked for again.
-    this.#due = domains.length < known.length
+    return domains.length === known.length
   }
 
   #frontEndsByDomain(): ReadonlyMap<number, DomainFrontEnds> {
@@ -293,12 +310,12 @@ export class SecondChance implements EntryFollower {
    * Removes the domains' tables first, since without the root's table their packets would be lost. The root's table
    * tells whether there are any.
    */
-  async #clear(): Promise<void> {
+  async #clear(): Promise<true> {
     const { config, helper } = this.#given
     const [netns, table] = [rootNetns(config), rootTableName(config)]
     if (this.#loaded.size === 0) {
-      if (!this.#unknown) return
-      if (!(await helper.nftGeneration({ netns, family: 'netdev', table })).exists) return
+      if (!this.#unknown) return true
+      if (!(await helper.nftGeneration({ netns, family: 'netdev', table })).exists) return true
     }
     for (const number of await existingDomains(config)) {
       const text = FAMILIES.map((family) => withoutTable(family, DOMAIN_TABLE)).join('')
@@ -307,6 +324,7 @@ export class SecondChance implements EntryFollower {
     await helper.nftText({ netns, text: withoutTable('netdev', table) })
     this.#transactions++
     this.#loaded.clear()
+    return true
   }
 }
 

@@ -161,6 +161,16 @@ describe('the tables', () => {
     await observed('node1', ['10.9.0.100 . 80'])
   })
 
+  it('follow a load balancer that comes while the other node is looked for', async () => {
+    const { chance } = node('node1')
+    const looking = chance.observe()
+    await chance.apply({ put: [entry(0, 'c', ['10.9.0.102'])], remove: [] })
+    await looking
+    await observed('node1', ['10.9.0.100 . 80', '10.9.0.102 . 80'])
+    await chance.apply({ put: [], remove: [entry(0, 'c', []).key] })
+    await observed('node1', ['10.9.0.100 . 80'])
+  })
+
   it('are loaded once, whatever is observed, and stay for the next agent', async () => {
     const { chance, lab } = node('node1')
     const { transactions } = chance.counters
