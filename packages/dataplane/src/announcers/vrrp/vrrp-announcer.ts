@@ -37,6 +37,8 @@ export interface VrrpAnnouncerOptions {
 }
 
 const GIVEN_UP_WITHIN_MS = 5_000
+/** How long a busy machine may take to elect again and to bind addresses. */
+const BACK_WITHIN_MS = 1_000
 /** Longer than a switch with spanning tree blocks a port that came up. */
 const DAMP_MS = 60_000
 
@@ -229,9 +231,13 @@ export class VrrpAnnouncer implements Announcer {
     const shared = settings.shards.filter(({ apart = settings }) => apart.peers.length > 0)
     const mastered = shared.filter(({ number }) => this.#states.isMaster(number))
     await Promise.all(mastered.map(({ number }) => this.handOver(number, signal)))
-    // A shard without a peer that lives comes back after the time to a takeover. The kernel then goes on forwarding.
-    const backMs = 2 * Math.max(0, ...mastered.map(({ apart = settings }) => deathMs(apart)))
-    await pause(this.#clock, backMs, signal)
+    if (mastered.length === 0) return
+    // A shard without a peer that lives comes back after the time to a takeover. The kernel then goes on forwarding. Of
+    // what a peer took nothing comes back.
+    const backMs = BACK_WITHIN_MS + 2 * Math.max(...mastered.map(({ apart = settings }) => deathMs(apart)))
+    const areBack = () => mastered.every(({ number }) => this.#states.isMaster(number))
+    const waited = this.#feed.until(areBack, 'not all shards came back', backMs, signal)
+    await waited.catch(() => signal.throwIfAborted())
   }
 
   /** Leaves everything running and bound for the next agent. */
