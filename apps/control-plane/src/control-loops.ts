@@ -11,6 +11,7 @@ import {
 } from '@spout/controllers'
 import type { Clock } from '@spout/runtime'
 import type { Logger } from '@spout/runtime/logger'
+import { hostSegmentsOf } from './cluster/pod-network.ts'
 import type { ControlPlaneConfig } from './config.ts'
 import { openDnsZones } from './dns-zones.ts'
 import { createDomainProver } from './domain-checks.ts'
@@ -39,7 +40,10 @@ export function createControlLoops(
   const nodeStates = new NodeStateTable()
   const mostFigureBytes = config.figures.megabytes * 1024 * 1024
   const status = new StatusController({ view, nodeStates, liveness, mostFigureBytes, clock, log })
-  const planner = new PlanController({ view, store, nodeStates, liveness, status, admission, clock, log })
+  const planner = new PlanController({
+    ...{ view, store, nodeStates, liveness, status, admission, clock, log },
+    hostSegments: hostSegmentsOf(config),
+  })
   return {
     nodeStates,
     status,

@@ -28,6 +28,7 @@ import {
   segmentChooser,
   turnsOfLongBodies,
 } from '@spout/server'
+import { hostSegmentsOf } from './cluster/pod-network.ts'
 import type { ControlPlaneConfig } from './config.ts'
 import type { LeaderPart } from './leader-part.ts'
 import type { Limits } from './limits.ts'
@@ -86,7 +87,7 @@ export function mountSurfaces(
     withdrawals: status.withdrawals,
     ...{ dns: dnsNames, domains, plans, leads: () => part.leads },
     ...{ authenticator, credentials, audit, clock, linkPin, networkDefaults },
-    ...{ streams: limits.streams, turns: limits.turns },
+    ...{ streams: limits.streams, turns: limits.turns, hostSegments: hostSegmentsOf(config) },
     page: { publicUrl, foreign, oidc },
   })
   const identity = identityApi({

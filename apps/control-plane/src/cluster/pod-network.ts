@@ -29,6 +29,11 @@ export async function ensurePodNetwork(
       await admission.addSubnet(id, { name: 'link', description: '', cidr, gatewayIp: router, nodeRange: null })
 }
 
+/** Physical networks that are the nodes themselves, as far as the control plane knows: that of the pods. */
+export const hostSegmentsOf = ({
+  kubernetes: { network },
+}: Pick<ControlPlaneConfig, 'kubernetes'>): readonly string[] => (network === null ? [] : [network.physicalNetwork])
+
 /** Limits must be finite. The cluster's own quotas limit its Services. */
 const AMPLE = Object.fromEntries(
   QUOTA_RESOURCES.filter((resource) => resource !== 'bytes').map((resource) => [resource, 1_000_000]),

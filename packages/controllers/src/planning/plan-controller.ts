@@ -45,6 +45,11 @@ export interface PlanControllerOptions {
    * have begun.
    */
   readonly admission: NodeAddressAdmission & PlannedMoveAdmission
+  /**
+   * Names of physical networks that are the nodes themselves (`hostSegments` of agents). Members of their networks see
+   * each node. Default: none.
+   */
+  readonly hostSegments?: readonly string[]
   readonly clock: Clock
   readonly log: Logger
 }

@@ -21,6 +21,8 @@ export interface DomainPublisherOptions {
   readonly nodeStates: NodeStateTable
   /** Allocates and stores the nodes' own addresses in tenant networks. */
   readonly admission: Omit<NodeAddressAdmission, 'seeFabricAddress'>
+  /** As `PlanControllerOptions.hostSegments`. */
+  readonly hostSegments?: readonly string[]
   readonly log: Logger
 }
 
@@ -107,17 +109,20 @@ export class DomainPublisher {
   }
 
   #useOf(networkId: string): NetworkUse {
-    const { view, cluster, placements } = this.#options
-    const returnPath = view.get('network', networkId)?.value.returnPath
+    const { view, cluster, placements, hostSegments = [] } = this.#options
+    const network = view.get('network', networkId)?.value
+    const returnPath = network?.returnPath
+    const isHosted = hostSegments.includes(network?.segment.physicalNetwork ?? '')
     const groupIds = cluster.groupsOfNetwork(networkId)
     const [nodeId = null] = returnPath === 'gateway' ? placements.index.gatewayOwners(networkId) : []
     const shard = placements.index.gatewayShard(networkId)
     const groupId = nodeId === null ? null : cluster.groupOfNode(nodeId)
     const announcer = groupId === null ? undefined : cluster.group(groupId)?.announcer
     const nodeHolder = nodeId === null ? null : { nodeId, announcer }
+    const holder = shard === null ? nodeHolder : { ...shard, announcer: cluster.group(shard.groupId)?.announcer }
     return {
       groupIds,
-      holder: shard === null ? nodeHolder : { ...shard, announcer: cluster.group(shard.groupId)?.announcer },
+      holder: isHosted ? null : holder,
       hasInnerProxy: cluster.hasInnerProxy(networkId),
       untracked: cluster.isUntracked(networkId),
       ...(returnPath === 'node' ? { hosts: this.#hostsOf(groupIds) } : {}),

@@ -43,3 +43,22 @@ test("members see one address that moves with the shard; in an l2 group each nod
   expect(plane.entry(N1, 'group')).toBe(null)
   await plane.stop()
 })
+
+test('members behind the nodes themselves see each node, in every group', async () => {
+  const plane = await ControlPlane.start(new MemoryStore(), undefined, ['cluster'])
+  await plane.put(['nodeGroup', vrrpGroup(1, 2, { flowsKey })], ['node', node(1)], ['node', node(2)])
+  await plane.put(['network', network(1, { segment: { physicalNetwork: 'cluster', vlan: null } })])
+  await plane.report(N1)
+  await plane.report(N2)
+  await plane.put(['loadBalancer', loadBalancer(1)])
+  for (const id of [N1, N2])
+    expect(plane.entry(id, 'domain/1')).toMatchObject({ gateway: null, subnets: [{ sharedAddress: null }] })
+  expect(plane.admission.sharedAddresses(NETWORK).size).toBe(0)
+  await plane.confirmAll(N1, { shards: [1, 2].map((number) => master(number)) })
+  await plane.confirmAll(N2)
+  expect(plane.plans.forecastDrain(N1).connections).toMatchObject([{ code: 'LedBack', fate: 'stay' }])
+  await plane.stop()
+})
+
+const master = (number: number) =>
+  ({ number, state: 'master', since: '2026-01-01T00:00:00.000Z', takeovers: 0, lastMove: null }) as const

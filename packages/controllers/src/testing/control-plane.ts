@@ -32,7 +32,13 @@ export class ControlPlane {
   readonly #abort: AbortController
   readonly #sequences = new Map<string, number>()
 
-  private constructor(store: Store, view: StoreView, abort: AbortController, clock: FakeClock) {
+  private constructor(
+    store: Store,
+    view: StoreView,
+    abort: AbortController,
+    clock: FakeClock,
+    hostSegments: readonly string[],
+  ) {
     this.store = store
     this.view = view
     this.clock = clock
@@ -48,15 +54,20 @@ export class ControlPlane {
       liveness,
       status: this.status,
       admission: this.admission,
+      hostSegments,
       clock,
       log: silentLogger(),
     })
   }
 
-  static async start(store: Store, clock = new FakeClock()): Promise<ControlPlane> {
+  static async start(
+    store: Store,
+    clock = new FakeClock(),
+    hostSegments: readonly string[] = [],
+  ): Promise<ControlPlane> {
     const abort = new AbortController()
     const view = await StoreView.open(store, { signal: abort.signal })
-    const plane = new ControlPlane(store, view, abort, clock)
+    const plane = new ControlPlane(store, view, abort, clock, hostSegments)
     plane.plans.start()
     await plane.idle()
     return plane

@@ -56,6 +56,7 @@ async function inject(app: FastifyInstance, method: Method, url: string, payload
  * takes 100 ms of a core; only the tests of passwords need that.
  */
 const PASSWORDS = new Passwords({ log2N: 4 })
+export const HOST_SEGMENTS = ['cluster'] as const
 
 /** For tests: the surfaces over a real admission, view and memory store, with an administrator in project `admin`. */
 export async function openTestBed(
@@ -142,7 +143,7 @@ export async function openTestBed(
   }
   const plans = new TestPlans(view, ownership)
   const readers = { status, figures, audit, ownership, withdrawals, plans }
-  const parts = { ...readers, store, streams, networkDefaults, dns, domains, page }
+  const parts = { ...readers, store, streams, networkDefaults, hostSegments: HOST_SEGMENTS, dns, domains, page }
   mount(app, nativeApi({ ...common, ...parts, credentials, linkPin: 'f'.repeat(32), leads: () => true }), gate)
 
   /** A user with one role in one project, and a token for it. */

@@ -111,7 +111,9 @@ function connectionsOutlive(
   const groupId = placement?.shard?.nodeGroupId
   const group = groupId === undefined ? undefined : view.get('nodeGroup', groupId)?.value
   const nodes = view.list('node').filter(({ nodeGroupId }) => nodeGroupId === groupId)
-  return group !== undefined && hasShards(group) && group.flowsKey !== undefined && nodes.length > 1
+  const network = view.get('network', loadBalancer.networkId ?? '')?.value
+  const isHosted = context.hostSegments.includes(network?.segment.physicalNetwork ?? '')
+  return !isHosted && group !== undefined && hasShards(group) && group.flowsKey !== undefined && nodes.length > 1
     ? `return path snat, flows replicated between the group's nodes: established connections outlive a node, ${but}`
     : 'return path snat, flows known to their node alone: established connections end with it'
 }

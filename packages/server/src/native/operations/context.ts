@@ -49,6 +49,8 @@ export interface NativeContext {
   readonly linkPin: string
   /** Defaults of a new network. */
   readonly networkDefaults: NetworkDefaults
+  /** Names of physical networks that are the nodes themselves: members of their networks see each node. */
+  readonly hostSegments: readonly string[]
   /** Whether this control plane leads. */
   readonly leads: () => boolean
   /** The connectors that called. */
