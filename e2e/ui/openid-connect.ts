@@ -22,6 +22,21 @@ export function openIdConnect(world: () => World): void {
     await page.getByLabel('Password').waitFor()
   })
 
+  it('is back there although the list itself comes later than the answer to the login', async () => {
+    world().people.set('cleo', { preferred_username: 'cleo', groups: ['acme-devs'] })
+    await using visit = await world().stranger()
+    const { page } = visit
+    await page.goto('/ui/load-balancers?text=nothing-like-it')
+    const isIn = page.getByRole('button', { name: /oidc:cleo/ }).waitFor()
+    await page.route('**/table-page-*.js', async (route) => {
+      await isIn
+      await route.continue()
+    })
+    await logInElsewhere(visit, 'cleo')
+    await page.getByRole('heading', { level: 1, name: 'Load balancers' }).waitFor()
+    expect(new URL(page.url()).search).toBe('?text=nothing-like-it')
+  })
+
   it('who has groups of two projects chooses one, and switches', async () => {
     world().people.set('bob', { preferred_username: 'bob', groups: ['both'] })
     await using visit = await world().stranger()

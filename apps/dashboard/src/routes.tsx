@@ -11,6 +11,7 @@ import { detailSearch } from './load-balancers/detail/detail-search.ts'
 import { tableSearch } from './load-balancers/table/table-search.ts'
 import { auditFilter, auditSearch } from './operators/audit-filter.ts'
 import { NotFoundPage } from './parts/status-page.tsx'
+import { isReturn } from './session/provider-answer.ts'
 import { Door } from './shell/door.tsx'
 import { ErrorPage } from './shell/error-page.tsx'
 
@@ -28,11 +29,14 @@ const start = createRoute({
   },
 })
 
-/** Where an OpenID Connect provider sends the browser back to. Who is logged in already has nothing to do there. */
+/**
+ * Where an OpenID Connect provider sends the browser back to. Who is logged in already has nothing to do there. This is
+ * drawn also after a login, until the page is loaded to which the login has led back: then the address is that one's.
+ */
 const logIn = createRoute({
   getParentRoute: () => root,
   path: '/log-in',
-  component: () => <Navigate to="/load-balancers" replace />,
+  component: () => isReturn(window.location) && <Navigate to="/load-balancers" replace />,
 })
 
 const loadBalancers = createRoute({
