@@ -179,23 +179,34 @@ describe('the drain of a node', () => {
     for (const one of held) await one.drop()
   })
 
-  it('ends connections that only the node knows, as the dry run says', async () => {
+  it('gives connections that only the node knows the time of the group, as the dry run says', async () => {
     const set = ['nodes.announcer=l2', 'liveness.moveAfterMs=600000']
     const other = await TestSystem.start({ tenants: [BOLT], set })
+    const asAdmin = <T>(...call: readonly [method: 'GET' | 'PATCH', path: string, body?: object]) =>
+      other.api<T>(other.access.admin, ...call)
     try {
       await using caller = await Caller.start(other.lab, 'client')
       const shown = await other.createLoadBalancer(other.tenants[0]!, balancer('alone', 'tcp'))
-      const held = await caller.hold(vipOf(shown), 80)
-      const from = await ownerOf(other, shown)
-      const said = await drainPreview(other, from)
-      expect(said).toMatchObject({
-        moves: [{ how: 'owner', shard: null, addresses: [vipOf(shown)] }],
-        connections: [{ fate: 'end', code: 'OnlyHere', loadBalancers: 1 }],
-      })
-      await schedule(other, from, 'draining')
-      await takenBy(other, shown, said.moves[0]?.to?.name)
-      await waitFor(async () => !(await held.say('over?', 500)).ok, { what: 'the connection to end' })
-      await held.drop()
+      const [group] = (await asAdmin<{ items: { id: string }[] }>('GET', '/node-groups')).items
+      for (const [seconds, connections] of [
+        [10, { fate: 'drain', code: 'LedBackInTime', afterSeconds: 10 }],
+        [0, { fate: 'end', code: 'OnlyHere', afterSeconds: null }],
+      ] as const) {
+        await asAdmin('PATCH', `/node-groups/${group?.id}`, { secondChanceSeconds: seconds })
+        const held = await caller.hold(vipOf(shown), 80)
+        const from = await ownerOf(other, shown)
+        const said = await drainPreview(other, from)
+        expect(said).toMatchObject({
+          moves: [{ how: 'owner', shard: null, addresses: [vipOf(shown)] }],
+          connections: [{ ...connections, loadBalancers: 1 }],
+        })
+        await schedule(other, from, 'draining')
+        await takenBy(other, shown, said.moves[0]?.to?.name)
+        if (seconds > 0) expect(await held.say('afterwards')).toEqual({ ok: true, value: 'afterwards' })
+        await waitFor(async () => !(await held.say('over?', 500)).ok, { what: 'the connection to end' })
+        await held.drop()
+        await schedule(other, from, 'enabled')
+      }
     } finally {
       await other.destroy()
     }

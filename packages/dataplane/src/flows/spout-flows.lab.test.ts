@@ -292,6 +292,7 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
     const { one, stack } = await pair()
     await using _ = stack
     const flows = [...(await open(VIP, 1)), ...(await open(VIP6, 1))]
+    expect(flows.map(({ line }) => line)).toEqual([`red1 ${SHARED}`, `red1 ${SHARED6}`])
     const second = [
       `address add ${SHARED}/32 dev fab0`,
       `route add local ${SHARED6}/128 dev red0 table local metric 83`,
