@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { recordFault } from '@spout/testkit'
+import { recordFault, waitFor } from '@spout/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Arrangement } from '../testing/arrangement.ts'
 import { FlowNode, KEY, PORT, SHARED, SHARED6, VIP, VIP6 } from '../testing/flows/flow-node.ts'
@@ -36,6 +36,16 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
 
   const open = (vip: string, count: number) =>
     Promise.all(Array.from({ length: count }, () => lab.peer('client').open(vip, 80)))
+
+  /** A flow that a member has answered. On a busy machine neighbours may not be found at once. */
+  const begun = (vip: string) =>
+    waitFor(
+      async () => {
+        const flow = await lab.peer('client').open(vip, 80)
+        return flow.line.startsWith('red1 ') && flow
+      },
+      { what: `a flow to ${vip}` },
+    )
 
   async function closeAll(flows: readonly { readonly connection: number }[]): Promise<void> {
     for (const { connection } of flows) await lab.peer('client').close(connection)
@@ -291,7 +301,7 @@ describe('spout-flows', { timeout: TIMEOUT_MS }, () => {
   it('holds an address that something lets go of while the kernel is asked who has it', async () => {
     const { one, stack } = await pair()
     await using _ = stack
-    const flows = [...(await open(VIP, 1)), ...(await open(VIP6, 1))]
+    const flows = [await begun(VIP), await begun(VIP6)]
     expect(flows.map(({ line }) => line)).toEqual([`red1 ${SHARED}`, `red1 ${SHARED6}`])
     const second = [
       `address add ${SHARED}/32 dev fab0`,
