@@ -119,14 +119,16 @@ export class SecondChance implements EntryFollower {
    */
   configure(settings: Settings | null, usual: Hops<string | null> = NOBODY): Promise<void> {
     return this.#mutex.run(async () => {
-      const isSame = JSON.stringify([settings, usual]) === JSON.stringify([this.#settings, this.#usual])
-      if (isSame && !this.#due) return
-      this.#settings = settings
+      const isSameMove = JSON.stringify(settings) === JSON.stringify(this.#settings)
+      if (isSameMove && JSON.stringify(usual) === JSON.stringify(this.#usual) && !this.#due) return
       this.#usual = usual
+      if (!isSameMove) {
+        this.#settings = settings
+        this.#endsAtMs = this.#clock.monotonicMs() + 1000 * (settings?.seconds ?? 0)
+        if (settings !== null) this.#frontEnds = this.#frontEndsByDomain()
+        this.#current.clear()
+      }
       this.#forgetHops()
-      this.#frontEnds = this.#frontEndsByDomain()
-      this.#endsAtMs = this.#clock.monotonicMs() + 1000 * (settings?.seconds ?? 0)
-      this.#current.clear()
       await this.#look()
     })
   }
@@ -142,16 +144,18 @@ export class SecondChance implements EntryFollower {
     return []
   }
 
-  /** Leaves the tables loaded. The kernel expires their elements. */
+  /** Leaves the tables loaded. The kernel expires the elements of those of a move. */
   async close(): Promise<void> {
     await this.#mutex.idle()
   }
 
   #hold(key: string, frontEnds: EntryFrontEnds | null): void {
-    if (JSON.stringify(this.#held.get(key) ?? null) === JSON.stringify(frontEnds)) return
+    const before = this.#held.get(key) ?? null
     if (frontEnds === null) this.#held.delete(key)
     else this.#held.set(key, frontEnds)
-    if (hasHop(this.#usual) && !this.#isMoving()) this.#due = true
+    // Only the usual tables follow load balancers, and these have nothing of most.
+    if (!hasHop(this.#usual) || this.#isMoving() || !(isOnlyHere(before) || isOnlyHere(frontEnds))) return
+    if (JSON.stringify(before) !== JSON.stringify(frontEnds)) this.#due = true
   }
 
   #isMoving(): boolean {
@@ -327,5 +331,7 @@ export class SecondChance implements EntryFollower {
     return true
   }
 }
+
+const isOnlyHere = (held: EntryFrontEnds | null): boolean => held !== null && hasFrontEnds(onlyHere(held.frontEnds))
 
 const hasHop = ({ first, next }: Hops<string | null>): boolean => first !== null || next !== null

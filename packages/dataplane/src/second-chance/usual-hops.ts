@@ -1,8 +1,5 @@
-import type { VrrpPeers } from '@spout/model/node-state'
+import { MOST_HOPS, type VrrpPeers } from '@spout/model/node-state'
 import type { Hops } from './tables.ts'
-
-/** Limit of how often a packet that belongs to no connection is forwarded, as in the plan of a move. */
-const MOST_HOPS = 8
 
 /**
  * Where a node forwards packets of unknown flows while no move is planned: to the other nodes that elect owners with it,

@@ -80,6 +80,9 @@ export interface SecondChance {
   readonly seconds: number
 }
 
+/** Limit of how often a packet that belongs to no connection is forwarded. */
+export const MOST_HOPS = 8
+
 /** The nodes with which a node replicates flows that are translated to a shared address. */
 export interface FlowSettings {
   /** Fabric addresses of this node and of the group's other nodes, of one family. */

@@ -1,8 +1,5 @@
-import { isAnnouncedByEveryNode, type NodeGroup, type SecondChance } from '@spout/model'
+import { isAnnouncedByEveryNode, MOST_HOPS, type NodeGroup, type SecondChance } from '@spout/model'
 import { type GroupNode, hasSuccessor } from '../announcers/group-node.ts'
-
-/** Limit of how often a packet that belongs to no connection is forwarded. */
-const MOST_HOPS = 8
 
 export interface SecondChancePlan {
   /** By node id. Nodes without a part are left out. */
