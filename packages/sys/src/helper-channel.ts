@@ -55,6 +55,7 @@ export class HelperChannel {
   #lostReason: string | null = null
   #lastId = 0
   #blocked = false
+  #isCorked = false
 
   readonly #onEvent: (event: Reply) => void
 
@@ -166,7 +167,19 @@ export class HelperChannel {
     exchange.id = id
     this.#pending.set(id, { exchange, lane, line: next.value })
     lane.inFlight++
+    this.#cork()
     this.#blocked = !this.#child.stdin.write(next.value.text(id))
+  }
+
+  /** Lines of the same turn go out in one write, since each one wakes the helper up. */
+  #cork(): void {
+    if (this.#isCorked) return
+    this.#isCorked = true
+    this.#child.stdin.cork()
+    process.nextTick(() => {
+      this.#isCorked = false
+      this.#child.stdin.uncork()
+    })
   }
 
   #receive(text: string): void {

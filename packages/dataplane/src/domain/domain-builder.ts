@@ -95,12 +95,16 @@ export class DomainBuilder {
 
   /** Whether its namespace, interfaces and shares are there. */
   async isWhole(layout: DomainLayout): Promise<boolean> {
-    const uplink = await this.#uplinkAddresses(layout)
-    const segment = await this.#addresses(layout.names.netns, SEGMENT)
-    if (uplink === null || segment === null || missing(layout.segmentAddresses, segment).length > 0) return false
-    if (!(await this.#isHostEndWhole(layout)) || !(await this.#hosts.isWhole(layout))) return false
-    if (layout.vni !== null && !(await this.#hasTunnels(layout))) return false
-    return this.#hasShares(layout)
+    // Asked at once, so that the helper wakes up once.
+    const parts = await Promise.all([
+      this.#uplinkAddresses(layout).then((uplink) => uplink !== null),
+      this.#isSegmentWhole(layout),
+      this.#isHostEndWhole(layout),
+      this.#hosts.isWhole(layout),
+      layout.vni === null || this.#hasTunnels(layout),
+      this.#hasShares(layout),
+    ])
+    return parts.every(Boolean)
   }
 
   /**
@@ -122,6 +126,11 @@ export class DomainBuilder {
     const root = await this.#addresses(rootNetns(this.#config), names.rootLink)
     const isWhole = [names.root.ipv4, names.root.ipv6].every((own) => root?.some(({ address }) => address === own))
     return isWhole ? this.#addresses(names.netns, UPLINK) : null
+  }
+
+  async #isSegmentWhole({ names, segmentAddresses }: DomainLayout): Promise<boolean> {
+    const segment = await this.#addresses(names.netns, SEGMENT)
+    return segment !== null && missing(segmentAddresses, segment).length === 0
   }
 
   /** Null if the interface or its namespace does not exist. */
@@ -197,8 +206,13 @@ export class DomainBuilder {
   }
 
   async #hasShares({ names: { netns } }: DomainLayout): Promise<boolean> {
-    const { comment } = await this.#helper.nftGeneration({ netns, family: 'netdev', table: SHARES_TABLE })
-    return comment === this.#shares.get(netns)
+    try {
+      const { comment } = await this.#helper.nftGeneration({ netns, family: 'netdev', table: SHARES_TABLE })
+      return comment === this.#shares.get(netns)
+    } catch (error) {
+      if (isAbsent(error)) return false
+      throw error
+    }
   }
 
   /**

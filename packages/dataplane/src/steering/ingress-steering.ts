@@ -200,9 +200,13 @@ export class IngressSteering {
     const { exists, comment } = await this.#helper.nftGeneration(this.#at)
     this.#exists = exists
     if (!exists && this.#held.size === 0) return true
-    if (comment !== (await this.#skeleton()).mark) return false
-    for (const domain of this.#links.keys()) if (!(await this.#linkIsKnown(domain))) return false
-    return isAtGeneration(this.#helper, this.#at, this.#generation)
+    // Asked at once, so that the helper wakes up once.
+    const [{ mark }, isNewest, ...known] = await Promise.all([
+      this.#skeleton(),
+      isAtGeneration(this.#helper, this.#at, this.#generation),
+      ...Array.from(this.#links.keys(), (domain) => this.#linkIsKnown(domain)),
+    ])
+    return comment === mark && isNewest && known.every(Boolean)
   }
 
   /** False if its index differs from the one in the elements. */

@@ -44,12 +44,17 @@ export async function boundRows(
   return bound
 }
 
-/** Change marks of the namespaces of these rows. While they stay the same, bound addresses stay bound. */
-export async function marksOf(config: DomainConfig, helper: NativeHelper, rows: readonly MoverRow[]): Promise<string> {
-  const marks: string[] = []
-  for (const netns of new Set(rows.map((row) => row.netns)))
-    marks.push(`${netns ?? ''} ${await markOf(helper, netns ?? rootNetns(config))}`)
-  return marks.join()
+/** Change marks of the namespaces of rows. While they stay the same, bound addresses stay bound. */
+export async function marksOf(
+  config: DomainConfig,
+  helper: NativeHelper,
+  netnses: ReadonlySet<MoverRow['netns']>,
+): Promise<string> {
+  const marks = Array.from(
+    netnses,
+    async (netns) => `${netns ?? ''} ${await markOf(helper, netns ?? rootNetns(config))}`,
+  )
+  return (await Promise.all(marks)).join()
 }
 
 const LOCAL_TABLE = 255

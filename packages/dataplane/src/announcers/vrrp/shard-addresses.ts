@@ -21,6 +21,15 @@ interface Placed {
   readonly error: string | null
 }
 
+/** The accepted rows of the shards that this node masters. */
+interface MasteredRows {
+  /** The table that they are of. */
+  readonly table: MoverRows
+  readonly shards: string
+  readonly rows: readonly MoverRow[]
+  readonly netnses: ReadonlySet<MoverRow['netns']>
+}
+
 const TAKEN_WITHIN_MS = 5_000
 
 /** The announcements that the mover has: bound where this node is master, and otherwise ready to be bound. */
@@ -36,6 +45,8 @@ export class ShardAddresses {
   #whole: { readonly marks: string; readonly rows: readonly MoverRow[] } | null = null
   /** The result of `observe`; null if it must be computed again. */
   #present: readonly Announcement[] | null = null
+  /** Null if `#accepted` has changed since. */
+  #mastered: MasteredRows | null = null
 
   constructor(options: ShardAddressesOptions) {
     this.#given = options
@@ -50,14 +61,14 @@ export class ShardAddresses {
     })
     this.#accepted = new Map(placed.filter(([key]) => given.has(key)))
     this.#strange = new Set(given.keys().filter((key) => !this.#accepted.has(key)))
-    this.#present = null
+    this.#forget()
   }
 
   /** Forgets announcements whose rows are gone with their shards; they must be requested again. */
   forgetRowless(): void {
     const { rows } = this.#given.table.table
     for (const key of this.#accepted.keys()) if (!rows.has(key)) this.#accepted.delete(key)
-    this.#present = null
+    this.#forget()
   }
 
   /** Resolves when the mover has the whole set. */
@@ -94,10 +105,9 @@ export class ShardAddresses {
 
   /** Accepted announcements, except those that should be bound here and are not. The next change binds them again. */
   async observe(): Promise<readonly Announcement[]> {
-    const { config, helper, table, feed, isMaster } = this.#given
-    const rows: MoverRow[] = []
-    for (const [key, row] of table.table.rows) if (this.#accepted.has(key) && isMaster(row.shard)) rows.push(row)
-    const marks = await marksOf(config, helper, rows)
+    const { config, helper, feed, isMaster } = this.#given
+    const { rows, netnses } = this.#masteredRows()
+    const marks = await marksOf(config, helper, netnses)
     const isWhole = marks === this.#whole?.marks && sameRows(rows, this.#whole.rows)
     const bound = isWhole ? null : await boundRows(config, helper, rows)
     await feed.read()
@@ -105,7 +115,7 @@ export class ShardAddresses {
       this.#whole = bound.size === rows.length ? { marks, rows } : null
       // A shard that moved away meanwhile took its addresses with it.
       const lost = rows.filter((row) => !bound.has(row) && isMaster(row.shard)).map(rowKey)
-      if (lost.length > 0) this.#present = null
+      if (lost.length > 0) this.#forget()
       this.#lost = new Set([...this.#lost, ...lost])
     }
     this.#present ??= [...this.#accepted].flatMap(([key, one]) => (this.#lost.has(key) ? [] : [one]))
@@ -117,6 +127,24 @@ export class ShardAddresses {
     const { table, isMaster } = this.#given
     const { rows } = table.table
     return [...rows].flatMap(([key, row]) => (isMaster(row.shard) ? (this.#accepted.get(key) ?? []) : []))
+  }
+
+  /** Computed again only after a change, since observing must cost little where an agent has thousands of rows. */
+  #masteredRows(): MasteredRows {
+    const { rows: table, routers } = this.#given.table.table
+    const masters = new Set(routers.keys().filter(this.#given.isMaster))
+    const shards = [...masters].join()
+    if (this.#mastered?.table === table && this.#mastered.shards === shards) return this.#mastered
+    const rows: MoverRow[] = []
+    for (const [key, row] of table) if (this.#accepted.has(key) && masters.has(row.shard)) rows.push(row)
+    this.#mastered = { table, shards, rows, netnses: new Set(rows.map(({ netns }) => netns)) }
+    return this.#mastered
+  }
+
+  /** Call when `#accepted` or `#lost` has changed. */
+  #forget(): void {
+    this.#present = null
+    this.#mastered = null
   }
 
   #rowOf(announcement: Announcement): MoverRow | string {
@@ -134,7 +162,7 @@ export class ShardAddresses {
   }
 
   #accept(outcomes: readonly Placed[]): readonly AnnouncementOutcome[] {
-    this.#present = null
+    this.#forget()
     for (const { announcement, row, error } of outcomes)
       if (row !== null && error === null) this.#accepted.set(row[0], announcement)
     return outcomes.map(({ announcement, error }) => ({ announcement, error }))
@@ -146,7 +174,7 @@ export class ShardAddresses {
    * @returns them, with the reason if the mover has not accepted them
    */
   async #give(placed: readonly Placed[], rows: MoverRows, signal: AbortSignal): Promise<readonly Placed[]> {
-    this.#present = null
+    this.#forget()
     const late = await this.#write(placed, rows, signal)
     const failed = this.#failed()
     return placed.map((one) => {
@@ -193,4 +221,4 @@ const rowsOf = (placed: readonly Placed[]): readonly (readonly [string, MoverRow
   placed.flatMap(({ row }) => (row === null ? [] : [row]))
 
 const sameRows = (one: readonly MoverRow[], other: readonly MoverRow[]): boolean =>
-  one.length === other.length && one.every((row, index) => row === other[index])
+  one === other || (one.length === other.length && one.every((row, index) => row === other[index]))

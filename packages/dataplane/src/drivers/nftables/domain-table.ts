@@ -77,6 +77,8 @@ export class DomainTable {
   #stale = true
   /** The mark of the table that was loaded last, which names its interfaces. */
   #mark: string | null = null
+  /** The mark of the table with these interfaces. Looks compare it, and need not render the table for it. */
+  #wanted: { readonly links: string; readonly mark: string } | null = null
   #exists = false
   #transactions = 0
 
@@ -247,18 +249,24 @@ export class DomainTable {
   }
 
   async #kernelHas(generation: bigint): Promise<boolean> {
-    const { exists, comment } = await this.#helper.nftGeneration(this.#at)
+    // Asked at once, so that the helper wakes up once. What follows the first answer does not count without it.
+    const [there, mark, isNewest] = await Promise.allSettled([
+      this.#helper.nftGeneration(this.#at),
+      this.#wantedMark(),
+      isAtGeneration(this.#helper, this.#at, generation),
+    ])
+    const { exists, comment } = resultOf(there)
     this.#exists = exists
-    if (!exists || comment !== (await this.#skeleton()).mark) return false
+    if (!exists || comment !== resultOf(mark)) return false
     this.#mark = comment
-    return isAtGeneration(this.#helper, this.#at, generation)
+    return resultOf(isNewest)
   }
 
   /** Whether an interface was made again, perhaps with the domain's last change. Rules do not reach its new index. */
   async #hasOtherLinks(): Promise<boolean> {
     if (this.#stale || this.#shape.devices.length === 0) return false
     try {
-      return (await this.#skeleton()).mark !== this.#mark
+      return (await this.#wantedMark()) !== this.#mark
     } catch (error) {
       if (error instanceof HelperLost) return false
       if (error instanceof HelperError) return true
@@ -266,12 +274,22 @@ export class DomainTable {
     }
   }
 
-  /** The table as it must be now. Rejects with `HelperError` while an interface that it needs does not exist. */
+  /** The table as it must be now. Rejects as `#links` does. */
   async #skeleton(): Promise<WholeTable> {
-    const { devices, skeleton } = this.#shape
-    const indexes: number[] = []
-    for (const dev of devices) indexes.push(await this.#helper.linkIndex({ netns: this.#at.netns, dev }))
-    return skeleton(indexes.join('.'))
+    return this.#shape.skeleton(await this.#links())
+  }
+
+  /** The mark of `#skeleton`. Rejects as `#links` does. */
+  async #wantedMark(): Promise<string> {
+    const links = await this.#links()
+    if (this.#wanted?.links !== links) this.#wanted = { links, mark: this.#shape.skeleton(links).mark }
+    return this.#wanted.mark
+  }
+
+  /** The interfaces in the table's rules. Rejects with `HelperError` while one of them does not exist. */
+  async #links(): Promise<string> {
+    const { netns } = this.#at
+    return (await Promise.all(this.#shape.devices.map((dev) => this.#helper.linkIndex({ netns, dev })))).join('.')
   }
 
   #empty(): TableContent {
@@ -282,4 +300,10 @@ export class DomainTable {
     const deadline = performance.now() + HELPER_RETURN_MS
     while (this.#helper.pid === null && performance.now() < deadline) await pause(HELPER_POLL_MS)
   }
+}
+
+/** @throws the reason of a promise that was rejected */
+function resultOf<T>(outcome: PromiseSettledResult<T>): T {
+  if (outcome.status === 'rejected') throw outcome.reason
+  return outcome.value
 }
