@@ -6,6 +6,7 @@ import {
   endProcess,
   findProcesses,
   identifyProcess,
+  isIdInUse,
   isInAnotherNetns,
   isRunning,
   parseProcStat,
@@ -51,10 +52,12 @@ test('starts a daemon with its output in a file, knows it, and ends it', async (
     await expect.poll(() => readFile(logFile, 'utf8'), { timeout: 10_000 }).toBe('up\n')
     expect(await isRunning(daemon)).toBe(true)
     expect(await identifyProcess(daemon.pid)).toEqual(daemon)
+    expect(isIdInUse(daemon.pid)).toBe(true)
   } finally {
     await endProcess(daemon, 5_000)
   }
   expect(await isRunning(daemon)).toBe(false)
+  await expect.poll(() => isIdInUse(daemon.pid)).toBe(false)
   expect(await signalProcess(daemon, 'SIGTERM')).toBe(false)
   await endProcess(daemon, 0)
 })

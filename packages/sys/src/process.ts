@@ -97,6 +97,20 @@ export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
   return (await identifyProcess(identity.pid))?.startTicks === identity.startTicks
 }
 
+/**
+ * Whether this id is in use. Takes a tenth of the time of `isRunning`, but a zombie counts, and so does another process
+ * that has got the id.
+ */
+export function isIdInUse(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    if (isErrno(error, 'ESRCH')) return false
+    if (isErrno(error, 'EPERM')) return true
+    throw error
+  }
+}
+
 /** Signals this process; false if it is gone. */
 export async function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): Promise<boolean> {
   if (!(await isRunning(identity))) return false

@@ -1,19 +1,21 @@
 import { stat, truncate } from 'node:fs/promises'
 import { type Clock, Mutex } from '@spout/runtime'
-import { identifyProcess, isRunning, type Log, type ProcessIdentity, Supervisor } from '@spout/sys'
+import { identifyProcess, isIdInUse, isRunning, type Log, type ProcessIdentity, Supervisor } from '@spout/sys'
 import type { Daemons } from './daemons.ts'
 
 /**
  * A peer takes over sooner than this, so checking more often would not shorten an outage. Each check wakes the agent up,
  * and wake-ups are most of what an idle agent costs.
  */
-const LOOK_EVERY_MS = 200
+const LOOK_EVERY_MS = 500
+/** Between these looks, it suffices that the ids are in use: no other process gets one so soon. */
+const LOOKS_PER_IDENTITY = 2
 /** The mover is replaced at a reload and restarts itself. Its last state counts for this long. */
 const MOVER_SILENT_LOOKS = 2
 /** After this time the mover is considered dead. */
-const MOVER_GONE_LOOKS = 15
+const MOVER_GONE_LOOKS = 6
 const LOG_LIMIT_BYTES = 4 << 20
-const LOOKS_PER_TRIM = 300
+const LOOKS_PER_TRIM = 120
 
 export interface KeeperOptions {
   readonly daemons: Daemons
@@ -105,9 +107,11 @@ export class Keeper {
 
   async #isHealthy(): Promise<boolean> {
     if (++this.#looks % LOOKS_PER_TRIM === 0) await this.#trimLog()
-    if (this.#running === null || !(await isRunning(this.#running))) return false
+    const isClose = this.#looks % LOOKS_PER_IDENTITY === 0
+    const running = this.#running
+    if (running === null || !(isClose ? await isRunning(running) : isIdInUse(running.pid))) return false
     const pid = this.#given.moverPid()
-    const hasMover = pid !== undefined && (await identifyProcess(pid)) !== null
+    const hasMover = pid !== undefined && (isClose ? (await identifyProcess(pid)) !== null : isIdInUse(pid))
     const had = this.hasMover
     this.#looksWithoutMover = hasMover ? 0 : this.#looksWithoutMover + 1
     if (had !== this.hasMover) this.#given.onChange()
