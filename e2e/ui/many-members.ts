@@ -92,6 +92,7 @@ export function manyMembers(world: () => World): void {
     await document.evaluate(putCaret, text.indexOf(port) + port.length)
     await page.keyboard.press('9')
     await page.getByText(`Line ${line}:`).waitFor()
+    expect(await document.evaluate(numberedLine, line)).toBe(line)
     await page.keyboard.press('Backspace')
     await page.getByText(`Line ${line}:`).waitFor({ state: 'detached' })
     await document.evaluate(putCaret, text.indexOf('name: crowd') + 'name: crowd'.length)
@@ -108,4 +109,25 @@ function putCaret(box: unknown, at: number): void {
   const text = box as { focus(): void; setSelectionRange(from: number, to: number): void }
   text.focus()
   text.setSelectionRange(at, at)
+}
+
+/** In the page: the number that stands beside a line of the text area, by where both are drawn. */
+function numberedLine(box: unknown, line: number): number {
+  interface Drawn {
+    readonly scrollTop: number
+    readonly textContent: string | null
+    getBoundingClientRect(): { readonly top: number }
+    readonly parentElement: { querySelector(of: string): Drawn | null } | null
+  }
+  const page = globalThis as unknown as { getComputedStyle(of: Drawn): Readonly<Record<string, string>> }
+  const area = box as Drawn
+  const numbers = area.parentElement?.querySelector('pre')
+  if (numbers === null || numbers === undefined) return Number.NaN
+  const of = (drawn: Drawn) => page.getComputedStyle(drawn)
+  const px = (drawn: Drawn, name: string) => Number.parseFloat(of(drawn)[name] ?? '')
+  const firstLine = (drawn: Drawn) =>
+    drawn.getBoundingClientRect().top + px(drawn, 'borderTopWidth') + px(drawn, 'paddingTop') - drawn.scrollTop
+  const at = firstLine(area) + (line - 0.5) * px(area, 'lineHeight')
+  const index = Math.floor((at - firstLine(numbers)) / px(numbers, 'lineHeight'))
+  return Number(numbers.textContent?.split('\n')[index])
 }

@@ -1,5 +1,8 @@
 import type { ShownNode } from '../api/nodes.ts'
 
+/** The drain is over. */
+export const DRAINED = 'drained'
+
 /** How far the drain of a node is, in words; null for a node that is not drained. */
 export function drainProgress({
   scheduling,
@@ -14,5 +17,5 @@ export function drainProgress({
     return drainBegunAt === null ? 'waits for another node' : `${owned} ${owned === 1 ? 'shard' : 'shards'} left`
   if (announced > 0) return `${announced} ${announced === 1 ? 'address' : 'addresses'} left`
   const busy = departure?.busyProxies ?? 0
-  return busy > 0 ? `${busy} ${busy === 1 ? 'proxy has' : 'proxies have'} clients` : 'drained'
+  return busy > 0 ? `${busy} ${busy === 1 ? 'proxy has' : 'proxies have'} clients` : DRAINED
 }

@@ -19,7 +19,9 @@ it('a node is as bad as the worst that is known of it', () => {
   const problem = { code: 'NoFabricAddress', message: '' }
   expect(nodeVerdict(node('a'))).toEqual({ level: 'ok', text: 'ready' })
   expect(nodeVerdict(node('a', { inSync: false }))).toEqual({ level: 'warn', text: 'catching up' })
-  expect(nodeVerdict(node('a', {}, { scheduling: 'draining' }))).toEqual({ level: 'warn', text: 'draining' })
+  const draining = { scheduling: 'draining', drainBegunAt: '2026-02-01T00:00:00Z' }
+  expect(nodeVerdict(node('a', { announced: 3 }, draining))).toEqual({ level: 'warn', text: 'draining' })
+  expect(nodeVerdict(node('a', {}, draining))).toEqual({ level: 'warn', text: 'drained' })
   expect(nodeVerdict(node('a', { problems: [problem] }, { scheduling: 'cordoned' }))).toEqual({
     level: 'bad',
     text: '1 problem',

@@ -8,7 +8,7 @@ import { Button } from '../parts/button.tsx'
 import { Dialog, DialogActions } from '../parts/dialog.tsx'
 import { ProblemBox } from '../parts/problem-box.tsx'
 import { DrainPreview } from './drain-preview.tsx'
-import { drainProgress } from './drain-progress.ts'
+import { DRAINED, drainProgress } from './drain-progress.ts'
 import styles from './nodes-page.module.css'
 
 /** Drains a node, after a question, and takes it into use again. Meanwhile it says how far the drain is. */
@@ -37,7 +37,7 @@ export function SchedulingButton({ node }: { readonly node: ShownNode }) {
           Undrain
         </Button>
       )}
-      {progress !== null && <span className={styles.soft}>{progress}</span>}
+      {progress !== null && progress !== DRAINED && <span className={styles.soft}>{progress}</span>}
       {change.error !== null && !isAsking && <ProblemBox error={change.error} />}
       <Dialog title={`Drain ${name}?`} isOpen={isAsking} onClose={() => setAsking(false)} isAlert>
         <p>

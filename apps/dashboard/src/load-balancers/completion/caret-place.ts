@@ -1,6 +1,7 @@
 /** What decides where a text breaks and how large it is. */
 const COPIED = [
   ...['font-family', 'font-size', 'font-weight', 'font-style', 'line-height', 'letter-spacing', 'tab-size'],
+  ...['white-space-collapse', 'text-wrap-mode', 'overflow-wrap'],
   ...['padding-top', 'padding-right', 'padding-bottom', 'padding-left', 'direction'],
 ] as const
 
@@ -22,7 +23,6 @@ export function caretPlace(area: HTMLTextAreaElement, offset: number): CaretPlac
   for (const name of COPIED) copy.style.setProperty(name, style.getPropertyValue(name))
   Object.assign(copy.style, {
     ...{ position: 'absolute', visibility: 'hidden', insetBlockStart: '0', inlineSize: `${area.clientWidth}px` },
-    ...{ whiteSpace: 'pre-wrap', overflowWrap: 'break-word' },
   })
   const mark = document.createElement('span')
   mark.textContent = '\u200b'
@@ -32,7 +32,7 @@ export function caretPlace(area: HTMLTextAreaElement, offset: number): CaretPlac
   const top = area.offsetTop + inText
   const middle = area.getBoundingClientRect().top + inText
   const place = {
-    ...{ top, bottom: top + mark.offsetHeight, left: mark.offsetLeft - area.scrollLeft },
+    ...{ top, bottom: top + mark.offsetHeight, left: area.offsetLeft + mark.offsetLeft - area.scrollLeft },
     isLow: middle > window.innerHeight / 2,
   }
   copy.remove()

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { useAnnounce } from '../../parts/announcer.tsx'
+import { LineNumbers } from '../../parts/line-numbers.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { type CaretPlace, caretPlace } from './caret-place.ts'
 import styles from './completing-text.module.css'
@@ -79,9 +80,11 @@ export function CompletingText({ value, onChange, nameable, ...rest }: Props) {
         {...rest}
         value={value}
         onChange={onChange}
+        beside={<LineNumbers text={value} area={area} />}
         hint="Ctrl+Space shows what may stand at the cursor."
         area={{
           ref: area,
+          wrap: 'off',
           onKeyDown: press,
           onInput: (event) => ask(event.currentTarget, false),
           onClick: close,
