@@ -11,13 +11,14 @@ import { Name } from '../../parts/name.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { Time } from '../../parts/time.tsx'
 import { useSession } from '../../session/session-context.ts'
+import { MEMBER_WORDS } from './member-words.ts'
 import styles from './members-view.module.css'
 
-const STATES: Readonly<Record<ExplainedMember['health'], readonly [Tone, string]>> = {
-  up: ['ok', 'up'],
-  down: ['bad', 'down'],
-  unknown: ['quiet', 'unknown'],
-  unmonitored: ['quiet', 'not checked'],
+const TONES: Readonly<Record<ExplainedMember['health'], Tone>> = {
+  up: 'ok',
+  down: 'bad',
+  unknown: 'quiet',
+  unmonitored: 'quiet',
 }
 
 const MOST_WEIGHT = 256
@@ -33,7 +34,6 @@ interface Props {
 export function MemberRow({ place, member, resumed }: Props) {
   const { name, address, port, weight, health, reason, since, why, takesTraffic } = member
   const { may } = useSession()
-  const [tone, word] = STATES[health]
   const endpoint = endpointText({ address, port })
   const called = name || endpoint
   return (
@@ -47,7 +47,7 @@ export function MemberRow({ place, member, resumed }: Props) {
         <span className={styles.endpoint}>{endpoint}</span>
       </th>
       <td>
-        <Badge tone={tone}>{word}</Badge>
+        <Badge tone={TONES[health]}>{MEMBER_WORDS[health]}</Badge>
       </td>
       <td>{reason ?? <span className={styles.soft}>–</span>}</td>
       <td>

@@ -50,6 +50,13 @@ describe('pathGraph', () => {
     ])
   })
 
+  it('shows a member as well only after its first check', () => {
+    const [box] = pathGraph({ ...SHOP, pools: [pool('web', [member('m1', { health: 'unknown' })])] }).boxes.filter(
+      ({ column }) => column === 'member',
+    )
+    expect(box).toMatchObject({ tone: 'quiet', state: 'not checked yet', reason: expect.stringMatching(/first check/) })
+  })
+
   it('says of everything that is not green why', () => {
     expect(complaints(pathGraph(SHOP)).map(({ title, tone, reason }) => [title, tone, reason])).toEqual([
       ['web', 'warn', '1 of 2 members is down.'],

@@ -2,6 +2,7 @@ import { endpointText } from '@spout/net'
 import type { ExplainedMember, ExplainedPool, ExplainedRoute, LoadBalancerExplanation } from '../../api/explanation.ts'
 import type { Tone } from '../../parts/badge.tsx'
 import { inNameOrder } from '../../parts/name-order.ts'
+import { MEMBER_WORDS } from '../members/member-words.ts'
 import { actionText, conditionsText } from './route-text.ts'
 
 export const COLUMNS = ['client', 'address', 'node', 'listener', 'route', 'pool', 'member'] as const
@@ -196,14 +197,16 @@ function memberBox({ id, name, address, port, weight, health, reason, takesTraff
   return {
     ...{ id: `member ${id}`, column: 'member', title: name || endpoint },
     detail: [name === '' ? '' : endpoint, weight === 1 ? '' : `weight ${weight}`].filter(Boolean).join(' · '),
-    tone: health === 'down' ? 'bad' : takesTraffic ? 'ok' : 'quiet',
-    state: health === 'unmonitored' ? 'not checked' : health,
+    tone: health === 'down' ? 'bad' : takesTraffic && health !== 'unknown' ? 'ok' : 'quiet',
+    state: MEMBER_WORDS[health],
     reason:
       health === 'down'
         ? `It is down: ${reason ?? 'its check fails'}.`
-        : why === null
-          ? null
-          : `It takes nothing: ${why}.`,
+        : why !== null
+          ? `It takes nothing: ${why}.`
+          : health === 'unknown'
+            ? 'Its first check is not over. It takes traffic meanwhile.'
+            : null,
   }
 }
 
