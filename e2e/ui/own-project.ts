@@ -1,6 +1,7 @@
+import { issueCertificate } from '@spout/testkit'
 import type { Visit } from '@spout/testkit/browser'
 import { expect, it } from 'vitest'
-import { ACME } from '../fixtures.ts'
+import { ACME, balancer, vipOf } from '../fixtures.ts'
 import { complaints } from './readable.ts'
 import type { World } from './world.ts'
 
@@ -58,6 +59,26 @@ export function ownProject(world: () => World): void {
     expect(await classes()).toEqual([])
     await system.api(admin, 'DELETE', `/load-balancer-classes/${id}`)
     await page.getByText('Load balancers of class gold').waitFor({ state: 'detached' })
+  })
+
+  it('an operator sees whose addresses and certificates those of all projects are', async () => {
+    const { system, acme } = world()
+    const { certificate, key } = issueCertificate({ names: ['whose.example.com'] })
+    const shop = await system.createLoadBalancer(acme, balancer('whose', 'http'))
+    const body = { name: 'whose', chain: certificate, key }
+    const whose = await system.api<{ id: string }>(acme, 'POST', '/certificates', body)
+    await using visit = await world().loggedIn(system.access.admin, 'networks')
+    const { page } = visit
+    const addresses = page.getByRole('region', { name: 'Addresses' })
+    await addresses.getByRole('columnheader', { name: 'Project' }).waitFor()
+    const address = addresses.getByRole('row', { name: vipOf(shop) })
+    await address.getByRole('cell', { name: ACME.project, exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Certificates' }).click()
+    const row = page.getByRole('region', { name: 'Certificates' }).getByRole('row', { name: /^whose/ })
+    await row.getByRole('cell', { name: ACME.project, exact: true }).waitFor()
+    expect(await complaints(visit)).toEqual([])
+    await system.api(acme, 'DELETE', `/certificates/${whose.id}`)
+    await system.api(acme, 'DELETE', `/load-balancers/${shop.id}`)
   })
 
   it('a tenant sees the quota, and is not offered to change it', async () => {

@@ -12,6 +12,7 @@ import { Name } from '../parts/name.tsx'
 import { Page } from '../parts/page.tsx'
 import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
+import { ProjectCell, useProjectHead } from '../project/project-cell.tsx'
 import { useSession } from '../session/session-context.ts'
 import styles from './certificates-page.module.css'
 import { UploadDialog } from './upload-dialog.tsx'
@@ -69,15 +70,16 @@ const USES: Readonly<Record<ShownCertificate['use'], string>> = {
 
 function CertificateTable({ all }: { readonly all: readonly ShownCertificate[] }) {
   const { may } = useSession()
+  const project = useProjectHead()
   const [doomed, setDoomed] = useState<ShownCertificate | null>(null)
   return (
     <>
       <Table
         label="Certificates"
-        head={['Name', 'For', 'State', 'Expires', 'Used by', ...(may.balance ? ['Actions'] : [])]}
+        head={['Name', 'For', 'State', 'Expires', 'Used by', ...project, ...(may.balance ? ['Actions'] : [])]}
       >
         {all.map((certificate) => {
-          const { id, name, names, use, status, notAfter, keyType, subject } = certificate
+          const { id, name, names, use, status, notAfter, keyType, subject, projectId } = certificate
           const [tone, word] = STATES[status.state]
           return (
             <tr key={id}>
@@ -100,6 +102,7 @@ function CertificateTable({ all }: { readonly all: readonly ShownCertificate[] }
               <td>
                 <UsedBy certificateId={id} />
               </td>
+              <ProjectCell projectId={projectId} />
               {may.balance && (
                 <td>
                   <Button variant="quiet" aria-label={`Delete ${name || id}`} onPress={() => setDoomed(certificate)}>

@@ -7,6 +7,7 @@ import { keys } from '../api/query-keys.ts'
 import { Name } from '../parts/name.tsx'
 import { Table } from '../parts/table.tsx'
 import styles from './project.module.css'
+import { ProjectCell, useProjectHead } from './project-cell.tsx'
 
 /** More are not shown. */
 const MOST = 300
@@ -23,11 +24,12 @@ export function AddressTable({ addresses, networks }: Props) {
     queryFn: ({ signal }) => listRows(null, signal),
     structuralSharing: false,
   })
+  const project = useProjectHead()
   const names = useMemo(() => new Map(rows.map(({ id, name }) => [id, name])), [rows])
   return (
     <>
-      <Table label="Addresses" head={['Address', 'Used as', 'From', 'Used by']}>
-        {addresses.slice(0, MOST).map(({ portId, address, use, scope, holderId, ownerId }) => (
+      <Table label="Addresses" head={['Address', 'Used as', 'From', 'Used by', ...project]}>
+        {addresses.slice(0, MOST).map(({ portId, address, use, scope, holderId, ownerId, projectId }) => (
           <tr key={portId}>
             <th scope="row">{address}</th>
             <td>{use}</td>
@@ -51,6 +53,7 @@ export function AddressTable({ addresses, networks }: Props) {
                 use
               )}
             </td>
+            <ProjectCell projectId={projectId} />
           </tr>
         ))}
       </Table>

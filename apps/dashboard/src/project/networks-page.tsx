@@ -3,16 +3,15 @@ import { useQuery } from '@tanstack/react-query'
 import type { FC } from 'react'
 import { listAddresses } from '../api/addresses.ts'
 import { listNetworks } from '../api/networks.ts'
-import { listProjects } from '../api/projects.ts'
 import { keys } from '../api/query-keys.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Name } from '../parts/name.tsx'
 import { Page } from '../parts/page.tsx'
 import { Table } from '../parts/table.tsx'
-import { useSession } from '../session/session-context.ts'
 import { AddressTable } from './address-table.tsx'
 import styles from './project.module.css'
+import { ProjectCell, useProjectHead } from './project-cell.tsx'
 
 /** The networks that members are in, and the addresses that the project has. */
 export const NetworksPage: FC = () => {
@@ -54,15 +53,9 @@ const HEAD = ['Network', 'Subnets', 'Members reply', 'Segment', 'Routes']
 
 /** Networks; for operators, who see those of all projects, with the project. */
 function NetworkTable({ networks }: { readonly networks: readonly Network[] }) {
-  const { may } = useSession()
-  const { data: projects = [] } = useQuery({
-    queryKey: keys.of('project'),
-    queryFn: ({ signal }) => listProjects(signal),
-    enabled: may.operate,
-  })
-  const ofProject = (projectId: string): string => projects.find(({ id }) => id === projectId)?.name ?? ''
+  const project = useProjectHead()
   return (
-    <Table label="Networks" head={may.operate ? [...HEAD, 'Project'] : HEAD}>
+    <Table label="Networks" head={[...HEAD, ...project]}>
       {networks.map(({ id, name, subnets, returnPath, segment, routes, projectId }) => (
         <tr key={id}>
           <th scope="row">
@@ -75,11 +68,7 @@ function NetworkTable({ networks }: { readonly networks: readonly Network[] }) {
             {segment.vlan !== null && `, VLAN ${segment.vlan}`}
           </td>
           <td>{routes.length || '–'}</td>
-          {may.operate && (
-            <td>
-              <Name of={ofProject(projectId)} or={projectId} />
-            </td>
-          )}
+          <ProjectCell projectId={projectId} />
         </tr>
       ))}
     </Table>
