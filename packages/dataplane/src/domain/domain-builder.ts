@@ -95,16 +95,19 @@ export class DomainBuilder {
 
   /** Whether its namespace, interfaces and shares are there. */
   async isWhole(layout: DomainLayout): Promise<boolean> {
-    // Asked at once, so that the helper wakes up once.
-    const parts = await Promise.all([
+    // Asked at once, so that the helper wakes up once. The rest is asked only of a namespace that is there.
+    const interfaces = await Promise.all([
       this.#uplinkAddresses(layout).then((uplink) => uplink !== null),
       this.#isSegmentWhole(layout),
       this.#isHostEndWhole(layout),
+    ])
+    if (!interfaces.every(Boolean)) return false
+    const contents = await Promise.all([
       this.#hosts.isWhole(layout),
       layout.vni === null || this.#hasTunnels(layout),
       this.#hasShares(layout),
     ])
-    return parts.every(Boolean)
+    return contents.every(Boolean)
   }
 
   /**
@@ -206,13 +209,8 @@ export class DomainBuilder {
   }
 
   async #hasShares({ names: { netns } }: DomainLayout): Promise<boolean> {
-    try {
-      const { comment } = await this.#helper.nftGeneration({ netns, family: 'netdev', table: SHARES_TABLE })
-      return comment === this.#shares.get(netns)
-    } catch (error) {
-      if (isAbsent(error)) return false
-      throw error
-    }
+    const { comment } = await this.#helper.nftGeneration({ netns, family: 'netdev', table: SHARES_TABLE })
+    return comment === this.#shares.get(netns)
   }
 
   /**
