@@ -1,9 +1,15 @@
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { systemClock } from '@spout/runtime'
 import { endProcess, execOk, identifyProcess, isRunning } from '@spout/sys'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { proxyFiles } from './processes/proxy-files.ts'
+import { RunningProxy } from './processes/running-proxy.ts'
 import { startProcess } from './processes/start-process.ts'
+import { contentOf } from './rendering/content.ts'
 
 const HAPROXY = '/usr/sbin/haproxy'
 
@@ -64,4 +70,34 @@ it('one that never does is told of in the words of HAProxy, and goes on', async 
     process.kill(old, 'SIGCONT')
   }
   expect(await isRunning((await identifyProcess(old))!)).toBe(true)
+})
+
+/** How a connection to a UNIX socket ends: the error, or `connected`. */
+async function answerOf(path: string): Promise<string> {
+  const socket = connect(path)
+  try {
+    await once(socket, 'connect')
+    return 'connected'
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error)
+  } finally {
+    socket.destroy()
+  }
+}
+
+it('a replaced process is known to accept connections until it has taken the signal to stop', async () => {
+  const files = { ...proxyFiles(directory, directory), statsSocket: () => join(directory, 'old.sock') }
+  const replaced = await RunningProxy.attach((await identifyProcess(old))!, 0, files, contentOf([]), () => {})
+  try {
+    expect(await replaced.stopsWithin(20, systemClock)).toBe(false)
+    expect(await answerOf(join(directory, 'front'))).toBe('connected')
+    process.kill(old, 'SIGSTOP')
+    await execOk(['/bin/kill', '-USR1', String(old)])
+    const stops = replaced.stopsWithin(5_000, systemClock)
+    process.kill(old, 'SIGCONT')
+    expect(await stops).toBe(true)
+    expect(await answerOf(join(directory, 'front'))).toBe('ECONNREFUSED')
+  } finally {
+    replaced.detach()
+  }
 })

@@ -92,6 +92,9 @@ export function parseInfo(
   return { current, most: clientConnections(most), droppedLines: of('DroppedLogs') || 0 }
 }
 
+/** `show info` of a process that has stopped listening, since another one replaces it. */
+export const isStopping = (info: string): boolean => /^Stopping: 1$/m.test(info)
+
 /** `show mirrors` of `mirrors.lua`; null for the answer of a process without it. */
 export function parseMirrors(text: string): ProxyMirrors | null {
   const [, current, most, notMade] = /^(\d+) (\d+) (\d+)$/.exec(text.trim()) ?? []

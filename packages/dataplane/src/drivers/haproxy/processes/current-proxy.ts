@@ -1,4 +1,3 @@
-import type { Clock } from '@spout/runtime'
 import type { Supervisor } from '@spout/sys'
 import type { Command } from '../commands/command.ts'
 import { Drains } from '../commands/drains.ts'
@@ -12,7 +11,6 @@ import type { RunningProxy } from './running-proxy.ts'
 import { SlotAssignments } from './slot-assignments.ts'
 
 export interface CurrentProxyOptions extends Omit<ProxyLauncherOptions, 'onLost'> {
-  readonly clock: Clock
   /** Called after every change of the running proxy. */
   readonly count: (what: 'transaction' | 'reload') => void
 }

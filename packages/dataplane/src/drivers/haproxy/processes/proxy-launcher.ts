@@ -1,6 +1,7 @@
 import { closeSync, existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import type { Clock } from '@spout/runtime'
 import {
   endProcess,
   identifyProcess,
@@ -25,6 +26,7 @@ import { startProcess } from './start-process.ts'
 import { readState, type SavedState, writeState } from './state-file.ts'
 
 const END_WITHIN_MS = 1_000
+const STOP_WITHIN_MS = 1_000
 const LUA_PROGRAMS = [
   new URL('./own-requests.lua', import.meta.url),
   new URL('./http-requests.lua', import.meta.url),
@@ -40,6 +42,7 @@ export interface ProxyLauncherOptions {
   readonly uid: number
   readonly host: ProxyHost
   readonly options: HaproxyOptions
+  readonly clock: Clock
   /** A process ended, or its connection was closed by the other side. */
   readonly onLost: (proxy: RunningProxy) => void
 }
@@ -108,6 +111,8 @@ export class ProxyLauncher {
       if (process === null) throw new ProxyLost('the proxy ended right after its start')
       const proxy = await this.#attach(process, generation, contentOf(entries))
       await host.confine(place, process.pid)
+      // What is reported from here on must be so for each new connection.
+      await replaced?.stopsWithin(STOP_WITHIN_MS, this.#given.clock)
       replaced?.detach()
       await rm(this.#files.statsSocket(generation - 1), { force: true })
       return proxy

@@ -6,6 +6,7 @@ import { type Command, commandText, follow, refusal } from '../commands/command.
 import {
   type BackendTraffic,
   type FrontendCounters,
+  isStopping,
   parseFrontendStats,
   parseInfo,
   parseMirrors,
@@ -13,7 +14,7 @@ import {
   parseTraffic,
   type ServerCounters,
 } from '../commands/show.ts'
-import { StatsSocket } from '../commands/stats-socket.ts'
+import { ProxyLost, StatsSocket } from '../commands/stats-socket.ts'
 import type { ProxyMirrors } from '../place/mirror-share.ts'
 import {
   backendName,
@@ -123,6 +124,28 @@ export class RunningProxy {
       await pause(clock, LOOK_EVERY_MS)
     }
     return true
+  }
+
+  /**
+   * Whether the process, which another one replaces, stops listening within this time. It takes the signal for it in its
+   * next turn, and until then accepts connections, too. True also if it is gone.
+   */
+  async stopsWithin(withinMs: number, clock: Clock): Promise<boolean> {
+    const over = new AbortController()
+    const late = pause(clock, withinMs, over.signal).then(() => null)
+    try {
+      for (;;) {
+        const said = await Promise.race([this.#socket.execute(['show info\n']), late])
+        if (said === null) return false
+        if (isStopping(said[0] ?? '')) return true
+        await Promise.race([pause(clock, LOOK_EVERY_MS), late])
+      }
+    } catch (error) {
+      if (error instanceof ProxyLost) return true
+      throw error
+    } finally {
+      over.abort()
+    }
   }
 
   /**
