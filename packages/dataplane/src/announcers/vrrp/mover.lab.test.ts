@@ -1,19 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import {
-  closeSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Arrangement } from '../../testing/arrangement.ts'
+import { sanitizerFindings, sanitizerOptions } from '../../testing/sanitizer-findings.ts'
 
 /** With sanitizers, since it finds more; the labs of the announcer run the build that is shipped. */
 const PROGRAM = 'spout-mover-asan'
@@ -61,7 +52,7 @@ class MoverProcess {
     this.#fifo = openSync(fifo, 'r+')
     // keepalived continues when its script is killed.
     const script = '"$0" "$1" "$2" & wait $!; code=$?; [ $code = 137 ] && exec sleep infinity; exit $code'
-    const env = { ...process.env, ASAN_OPTIONS: `log_path=${this.directory}/sanitizer` }
+    const env = { ...process.env, ...sanitizerOptions(this.directory) }
     this.parent = spawn(
       'ip',
       ['netns', 'exec', lab.namespace('node1'), 'sh', '-c', script, this.#program, this.directory, fifo],
@@ -122,8 +113,7 @@ class MoverProcess {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill()
-    const complaints = readdirSync(this.directory).filter((name) => name.startsWith('sanitizer'))
-    const said = complaints.map((name) => readFileSync(path.join(this.directory, name), 'utf8')).join('\n')
+    const said = sanitizerFindings(this.directory)
     rmSync(this.directory, { recursive: true, force: true })
     if (said !== '') throw new Error(said)
   }

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { run } from '../../domain/run.ts'
 import { type FlowsState, parseFlowsState } from '../../flows/flows-state.ts'
 import type { Arrangement } from '../arrangement.ts'
+import { sanitizerFindings, sanitizerOptions } from '../sanitizer-findings.ts'
 import { startServers } from '../server-process.ts'
 
 const NATIVE = path.resolve(import.meta.dirname, '../../../../../native')
@@ -107,7 +108,7 @@ export class FlowNode implements AsyncDisposable {
   /** Starts the program and waits for its first account. */
   async start(): Promise<void> {
     const before = this.state()?.pid
-    const env = { ...process.env, ASAN_OPTIONS: `log_path=${this.directory}/sanitizer` }
+    const env = { ...process.env, ...sanitizerOptions(this.directory) }
     const words = ['netns', 'exec', this.#lab.namespace(this.place), this.#program, this.directory]
     this.#child = spawn('ip', words, { stdio: 'inherit', env })
     await until(
@@ -217,8 +218,7 @@ export class FlowNode implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop('SIGTERM')
-    const complaints = readdirSync(this.directory).filter((name) => name.startsWith('sanitizer'))
-    const said = complaints.map((name) => readFileSync(path.join(this.directory, name), 'utf8')).join('\n')
+    const said = sanitizerFindings(this.directory)
     rmSync(this.directory, { recursive: true, force: true })
     await this.nft('flush ruleset')
     await this.exec('conntrack', '-F')
