@@ -5,6 +5,7 @@ import {
   LONGEST_BUILD_MS,
   pidsIn,
   recordFault,
+  run,
   waitFor,
 } from '@spout/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -51,6 +52,15 @@ const leader = () =>
 const longestGap = (accepted: readonly { readonly atMs: number }[]): string => {
   const times = accepted.map(({ atMs }) => atMs)
   return `${(Math.max(...times.slice(1).map((atMs, n) => atMs - times[n]!)) / 1000).toFixed(2)} s`
+}
+/** The number of nodes that lead on packets of unknown flows for this address. */
+const secondChancesOf = async (address: string): Promise<number> => {
+  const tables = await Promise.all(
+    ['node1', 'node2']
+      .flatMap((node) => domainNamespaces(lab.lab, node))
+      .map((name) => run(['ip', 'netns', 'exec', name, 'nft', 'list', 'table', 'ip', 'spout-second-chance'])),
+  )
+  return tables.filter(({ stdout }) => stdout.includes(`${address} . 80`)).length
 }
 const isShownOn = async (node: string) => (await lab.announced('default/web'))?.owner === node
 
@@ -114,6 +124,9 @@ it('both are replaced, one after the other: no request fails, nothing moves, and
   const uids = async () => (await lab.pods('control-plane')).map(({ metadata }) => metadata.uid)
   const replaced = new Set(await uids())
   const asking = askPolitely(lab.client, address)
+  // The newest Service comes to these tables last, after it is served.
+  const second = await lab.answering('second')
+  await waitFor(async () => (await secondChancesOf(second)) === WORKERS.length, { what: 'its second chances' })
   const watch = await KernelWatch.start(lab.lab, 'replaced')
   const writes = await api.startWriting('replaced')
   await waitFor(() => writes.accepted().length > 5, { what: 'writes' })
