@@ -25,6 +25,7 @@ export function completion(world: () => World): void {
   const press = async (...keys: readonly string[]) => {
     for (const key of keys) await visit.page.keyboard.press(key)
   }
+  const leftOf = async (part: ReturnType<typeof text>) => (await part.boundingBox())?.x ?? Number.NaN
   /** The name of the option that screen readers are told to be the current one. */
   const current = async () => {
     const id = await text().getAttribute('aria-activedescendant')
@@ -37,6 +38,8 @@ export function completion(world: () => World): void {
     await visit.page.keyboard.type('dns')
     await list().getByRole('option', { name: 'dnsNames' }).waitFor()
     expect(await current()).toBeNull()
+    // It stands beside the line's numbers, where the word begins.
+    expect(await leftOf(list())).toBeGreaterThan(await leftOf(text()))
     // The line is the last one of the window, so the list stands above it.
     const { y, height } = (await list().boundingBox())!
     expect(y + height).toBeLessThan(visit.page.viewportSize()!.height)

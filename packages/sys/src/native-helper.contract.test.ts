@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HelperLost } from './helper-protocol/errors.ts'
 import type { Log } from './log.ts'
@@ -13,6 +14,13 @@ describe.each(BUILDS)('namespaces of the helper, $name build', ({ name, path }) 
     on = await startHelperUnderTest(path, `ns-${name[0]}`)
   })
   afterAll(async () => expect(await on?.end()).toEqual([]))
+
+  test('gets what is asked in one turn in one write', async () => {
+    const writes = () => Number(/^syscw: (\d+)$/m.exec(readFileSync('/proc/thread-self/io', 'utf8'))?.[1])
+    const before = writes()
+    await Promise.all(Array.from({ length: 50 }, () => on.helper.stats()))
+    expect(writes() - before).toBeLessThan(25)
+  })
 
   test('lets go of a namespace whose name went away, and takes its successor', async () => {
     const own = `spt${process.pid}-${name}-gone`

@@ -98,8 +98,8 @@ export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
 }
 
 /**
- * Whether this id is in use. Takes a tenth of the time of `isRunning`, but a zombie counts, and so does another process
- * that has got the id.
+ * Whether this id is in use. Reads no file, as `isRunning` does. A zombie counts, and so does another process that has
+ * got the id.
  */
 export function isIdInUse(pid: number): boolean {
   try {

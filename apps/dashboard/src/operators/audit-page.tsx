@@ -6,11 +6,11 @@ import { Button } from '../parts/button.tsx'
 import { Page } from '../parts/page.tsx'
 import { ProblemBox } from '../parts/problem-box.tsx'
 import { TextInput } from '../parts/text-input.tsx'
+import { useProjects } from '../project/use-projects.ts'
 import { auditFilter, auditSearch } from './audit-filter.ts'
 import styles from './audit-page.module.css'
 import { AuditTable } from './audit-table.tsx'
 import { OperatorsOnly } from './operators-only.tsx'
-import { useProjects } from './pool-reads.ts'
 
 /** Who did what, newest first. The filter is in the URL. */
 export const AuditPage: FC = () => (

@@ -2,7 +2,6 @@ import type { AddressPool } from '@spout/model'
 import { useQuery } from '@tanstack/react-query'
 import { readPoolUsage } from '../api/addresses.ts'
 import { listAddressPools } from '../api/networks.ts'
-import { listProjects } from '../api/projects.ts'
 import { keys } from '../api/query-keys.ts'
 
 export const useAddressPools = () =>
@@ -14,6 +13,3 @@ export const usePoolUsage = ({ id, ranges, gatewayIp }: AddressPool) =>
     queryKey: keys.of('address', 'usage', id, JSON.stringify([ranges, gatewayIp])),
     queryFn: ({ signal }) => readPoolUsage(id, signal),
   })
-
-export const useProjects = () =>
-  useQuery({ queryKey: keys.of('project'), queryFn: ({ signal }) => listProjects(signal) })

@@ -2,9 +2,10 @@ import type { FC } from 'react'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Page } from '../parts/page.tsx'
+import { useProjects } from '../project/use-projects.ts'
 import { OperatorsOnly } from './operators-only.tsx'
 import { PoolCard } from './pool-card.tsx'
-import { useAddressPools, useProjects } from './pool-reads.ts'
+import { useAddressPools } from './pool-reads.ts'
 
 /** The pools of public addresses: what is free, taken or rests, and by whom. */
 export const PoolsPage: FC = () => (

@@ -12,8 +12,8 @@ import { Page } from '../parts/page.tsx'
 import { Table } from '../parts/table.tsx'
 import { QuotaDialog } from '../project/quota-dialog.tsx'
 import { fullest, quotaRows } from '../project/quota-rows.ts'
+import { useProjects } from '../project/use-projects.ts'
 import { OperatorsOnly } from './operators-only.tsx'
-import { useProjects } from './pool-reads.ts'
 import styles from './projects-page.module.css'
 
 /** More are not listed; the page of one is found by its address. */

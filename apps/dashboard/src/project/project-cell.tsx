@@ -1,8 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
-import { listProjects } from '../api/projects.ts'
-import { keys } from '../api/query-keys.ts'
 import { Name } from '../parts/name.tsx'
 import { useSession } from '../session/session-context.ts'
+import { useProjects } from './use-projects.ts'
 
 /** A column that only operators have, who see the objects of all projects. */
 export const useProjectHead = (): readonly string[] => (useSession().may.operate ? ['Project'] : [])
@@ -10,11 +8,7 @@ export const useProjectHead = (): readonly string[] => (useSession().may.operate
 /** The cell of that column: whose the object of this row is. */
 export function ProjectCell({ projectId }: { readonly projectId: string | null }) {
   const { may } = useSession()
-  const { data: projects = [] } = useQuery({
-    queryKey: keys.of('project'),
-    queryFn: ({ signal }) => listProjects(signal),
-    enabled: may.operate,
-  })
+  const { data: projects = [] } = useProjects({ enabled: may.operate })
   if (!may.operate) return null
   return (
     <td>

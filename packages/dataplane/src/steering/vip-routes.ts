@@ -41,8 +41,6 @@ export class VipRoutes {
   #unpruned = true
   /** Marks of the namespaces (`NativeHelper.rtnlMark`) when all routes were last complete. */
   #wholeMarks: string | null = null
-  /** Numbers of the domains that have or may have local routes; null if they must be collected again. */
-  #numbers: readonly number[] | null = null
   #changes = 0
 
   constructor(options: { readonly config: DomainConfig; readonly helper: NativeHelper; readonly log: Log }) {
@@ -72,7 +70,6 @@ export class VipRoutes {
     for (const address of this.#holders.keys()) this.#placed.set(address, this.#wanted(address)!)
     this.#unpruned = true
     this.#wholeMarks = null
-    this.#numbers = null
     this.#stale = !(await this.#isAsPlaced())
     await this.#ingress.adopt(this.#steered())
   }
@@ -111,7 +108,6 @@ export class VipRoutes {
     const gone = placed.filter(([address, at]) => at === null && this.#placed.get(address)?.scope === 'fabric')
     if (gone.length > 0) await this.#ingress.apply(domainsOf(gone), () => this.#steered())
     await this.#route(root, domains)
-    this.#numbers = null
     for (const [address, at] of placed)
       if (at === null) this.#placed.delete(address)
       else this.#placed.set(address, at)
@@ -132,7 +128,6 @@ export class VipRoutes {
    */
   async #mend(prune: boolean, touched: ReadonlySet<string>): Promise<void> {
     this.#stale = true
-    this.#numbers = null
     for (const { domain } of this.#placed.values()) this.#domains.add(domain)
     this.#placed.clear()
     for (const address of this.#holders.keys()) this.#placed.set(address, this.#wanted(address)!)
@@ -147,7 +142,6 @@ export class VipRoutes {
     // From here on only routes of this process exist.
     this.#unpruned = false
     this.#domains.clear()
-    this.#numbers = null
   }
 
   /**
@@ -165,16 +159,13 @@ export class VipRoutes {
   }
 
   async #marks(): Promise<string> {
-    this.#numbers ??= this.#routedDomains()
-    const netnses = [rootNetns(this.#config), ...this.#numbers.map((number) => this.#names(number).netns)]
-    return (
-      await Promise.all(netnses.map(async (netns) => `${netns} ${await this.#helper.rtnlMark({ netns })}`))
-    ).join()
-  }
-
-  #routedDomains(): readonly number[] {
-    const placed = this.#placed.values().map(({ domain }) => domain)
-    return [...this.#domains.union(new Set(placed))].sort((a, b) => a - b)
+    const numbers = new Set(this.#domains)
+    for (const { domain } of this.#placed.values()) numbers.add(domain)
+    const domains = [...numbers].sort((a, b) => a - b).map((number) => this.#names(number).netns)
+    const marks = [rootNetns(this.#config), ...domains].map(
+      async (netns) => `${netns} ${await this.#helper.rtnlMark({ netns })}`,
+    )
+    return (await Promise.all(marks)).join()
   }
 
   async #difference(): Promise<{ root: RouteChange[]; domains: Map<number, RouteChange[]> }> {

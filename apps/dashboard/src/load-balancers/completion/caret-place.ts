@@ -1,7 +1,7 @@
 /** What decides where a text breaks and how large it is. */
 const COPIED = [
   ...['font-family', 'font-size', 'font-weight', 'font-style', 'line-height', 'letter-spacing', 'tab-size'],
-  ...['white-space-collapse', 'text-wrap-mode', 'overflow-wrap'],
+  ...['white-space', 'overflow-wrap'],
   ...['padding-top', 'padding-right', 'padding-bottom', 'padding-left', 'direction'],
 ] as const
 

@@ -115,7 +115,7 @@ export class ShardAddresses {
       this.#whole = bound.size === rows.length ? { marks, rows } : null
       // A shard that moved away meanwhile took its addresses with it.
       const lost = rows.filter((row) => !bound.has(row) && isMaster(row.shard)).map(rowKey)
-      if (lost.length > 0) this.#forget()
+      if (lost.length > 0) this.#present = null
       this.#lost = new Set([...this.#lost, ...lost])
     }
     this.#present ??= [...this.#accepted].flatMap(([key, one]) => (this.#lost.has(key) ? [] : [one]))
@@ -141,7 +141,7 @@ export class ShardAddresses {
     return this.#mastered
   }
 
-  /** Call when `#accepted` or `#lost` has changed. */
+  /** Call when `#accepted` has changed. */
   #forget(): void {
     this.#present = null
     this.#mastered = null

@@ -33,3 +33,17 @@ it('reads again after five seconds, however long a busy machine took for a few c
 it('reads many counters less often, since that costs time', async () => {
   expect(await connectionsAfterAgain(10_000, 150)).toBe(6)
 })
+
+it('asks for the listeners of an entry that was changed since', async () => {
+  const nftCounters = async ({ keys, keyBytes }: { readonly keys: Buffer; readonly keyBytes: number }) =>
+    Array.from({ length: keys.length / keyBytes }, () => ({ packets: 6, bytes: 0 }))
+  let nowMs = 0
+  const statistics = new ServiceStatistics({ helper: { nftCounters } as never, now: () => nowMs })
+  const read = async (listeners: number) => {
+    nowMs += 60_000
+    const domains = new Map([['/run/netns/d1', [entryOf(listeners)]]])
+    return (await statistics.read(domains)).map(({ listenerId }) => listenerId)
+  }
+  expect(await read(1)).toEqual(['listener-0'])
+  expect(await read(2)).toEqual(['listener-0', 'listener-1'])
+})

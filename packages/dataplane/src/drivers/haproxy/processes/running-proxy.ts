@@ -138,7 +138,7 @@ export class RunningProxy {
         const said = await Promise.race([this.#socket.execute(['show info\n']), late])
         if (said === null) return false
         if (isStopping(said[0] ?? '')) return true
-        await Promise.race([pause(clock, LOOK_EVERY_MS), late])
+        await pause(clock, LOOK_EVERY_MS)
       }
     } catch (error) {
       if (error instanceof ProxyLost) return true
