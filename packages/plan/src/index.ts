@@ -15,6 +15,7 @@ export { type GroupPlan, planGroup } from './group/plan-group.ts'
 export {
   balancedNodes,
   type MoveStep,
+  movesEndAtMs,
   moveUnderWay,
   planRebalance,
   rebalanceSteps,

@@ -177,6 +177,30 @@ test('a move of a shard waits and goes on after a restart as before it', async (
   await plane.stop()
 })
 
+test('a move that looked done after a restart goes on once the old owner claims the shard again', async () => {
+  const tell = async (plane: ControlPlane) => {
+    for (const id of ALL) await plane.confirmAll(id, says('established', id === N3 ? 'backup' : 'master'))
+  }
+  const passWithTwo = async (plane: ControlPlane) => {
+    await tell(plane)
+    await plane.clock.advance(2000)
+    await tell(plane)
+  }
+  const running = await cluster(new MemoryStore())
+  await passWithTwo(running)
+  const back = { shard: 2, fromNodeId: N2, toNodeId: N1 }
+  const { rebalance } = await running.admission.rebalanceNodeGroup(GROUP, () => [back])
+  await tell(running)
+  const givesUp = (plane: ControlPlane) => partOf(plane, N2)?.vrrp?.shards.find((one) => one.number === 2)?.handOver
+  expect(givesUp(running)).toBe(rebalance?.askedAt)
+  const plane = await restarted(running)
+  await tell(plane)
+  expect(givesUp(plane)).toBeUndefined()
+  await passWithTwo(plane)
+  expect(givesUp(plane)).toBe(rebalance?.askedAt)
+  await plane.stop()
+})
+
 test('nothing is given up before it is stored, and a failed write is repeated', async () => {
   const clock = new FakeClock()
   const written: string[] = []

@@ -18,6 +18,7 @@ import {
   heldBack,
   KNOWN_WITHIN_MS,
   type MoveStep,
+  movesEndAtMs,
   moveUnderWay,
   planGroup,
   type Reason,
@@ -169,10 +170,12 @@ export class GroupPublisher {
     // When one of them can announce, the group must be planned again.
     if (input.unready.size > 0) this.#waiting.add(group.id)
     const plan = this.#planDrains(group, input)
-    const steps = hasShards(group) ? stepsOf(group, this.#options) : []
-    const step = moveUnderWay(steps)
-    // A move that fails for want of a shard or a node goes on once a node reports it.
-    if (steps.some(({ state }) => state === 'failed')) this.#waiting.add(group.id)
+    const { rebalance } = group
+    if (rebalance === undefined || !hasShards(group)) return plan
+    // A move that failed for want of a shard goes on once a node reports it. One that is done is under way again when
+    // the old owner goes on claiming the shard.
+    if (input.nowMs < movesEndAtMs(rebalance)) this.#waiting.add(group.id)
+    const step = moveUnderWay(stepsOf(group, this.#options))
     if (step === null) return plan
     const againAtMs = soonest(plan.againAtMs, input.nowMs + LOOK_AGAIN_MS)
     if (!this.#hasBegun(group, step, input, plan)) {

@@ -47,6 +47,10 @@ export interface MoveStep extends PlannedMove {
 /** Time limit of one move. The time of a move begins when that of the move before it ends. */
 export const STEP_MS = 15_000
 
+/** When the time of the last requested move ends, in milliseconds since 1970. After that none is under way. */
+export const movesEndAtMs = ({ askedAt, moves }: NonNullable<NodeGroup['rebalance']>): number =>
+  Date.parse(askedAt) + moves.length * STEP_MS
+
 /**
  * The fewest moves after which the numbers of shards of ready nodes differ by at most one. Shards of other nodes stay:
  * a draining node hands over by itself, and a cordoned one keeps its shards. Shards without exactly one owner stay,
