@@ -94,7 +94,10 @@ const carried = (): string =>
     .replaceAll('\\\\', '')
     .replaceAll('\\"', '')
 
-test('is refused and changes nothing, or is kept and carried nowhere', async () => {
+/** On a busy machine. */
+const LONGEST_MS = byLength(60_000, 600_000)
+
+test('is refused and changes nothing, or is kept and carried nowhere', { timeout: LONGEST_MS }, async () => {
   let [kept, refused] = [0, 0]
   await fc.assert(
     fc.asyncProperty(

@@ -86,7 +86,10 @@ const surroundings = (turn: number) => ({
   domains: ['*.x.org'],
 })
 
-test('gives after any changes what compiling the whole gives', () => {
+/** On a busy machine. */
+const LONGEST_MS = byLength(60_000, 600_000)
+
+test('gives after any changes what compiling the whole gives', { timeout: LONGEST_MS }, () => {
   const step = fc.record({ changes: fc.array(change, { minLength: 1, maxLength: 3 }), turnsServices: fc.boolean() })
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), fc.boolean(), (steps, hasManyExpressions) => {
