@@ -13,6 +13,8 @@ export interface Chart {
   readonly series: readonly Series[]
   /** A value with its unit. */
   readonly text: (value: number) => string
+  /** Whether things are counted: half a connection is no tick of its axis. */
+  readonly isCount?: true
 }
 
 const perSecond = (value: number): string => `${shortFigure(value)}/s`
@@ -29,6 +31,7 @@ const CHARTS: readonly Chart[] = [
     title: 'Open connections',
     series: [{ figure: 'openConnections', title: 'open', colour: '--series-5' }],
     text: (value) => shortFigure(value),
+    isCount: true,
   },
   {
     title: 'Bytes',

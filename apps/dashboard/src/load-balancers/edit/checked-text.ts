@@ -8,6 +8,7 @@ import { withNearest } from '../completion/with-nearest.ts'
 import { documentDraft } from './document-draft.ts'
 import type { DocumentPool } from './document-pools.ts'
 import { type FieldFault, unknownPool } from './unknown-pool.ts'
+import { beginOfFault, yamlWords } from './yaml-words.ts'
 
 export interface TextFault {
   /** From 1; null when it is about no line. */
@@ -34,9 +35,10 @@ export function checkedText(text: string, stored: readonly DocumentPool[] = []):
   const lines = new LineCounter()
   const yaml = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const [error] = yaml.errors
-  if (error !== undefined) return unreadable(lines.linePos(error.pos[0]).line, error.message)
+  if (error !== undefined) return unreadable(lines.linePos(beginOfFault(yaml, error)).line, yamlWords(error))
   const document: unknown = plain(() => yaml.toJS({ maxAliasCount: 0 }))
-  if (document === undefined) return unreadable(null, 'The text may hold no aliases.')
+  if (document === undefined)
+    return unreadable(null, 'The text may hold no aliases: a value that begins with * must stand in quotes.')
   if (typeof document !== 'object' || document === null) return unreadable(null, 'The text must be an object.')
   const fault = schemaFault(document) ?? unknownPool(document, stored)
   return { document, fault: fault && { line: lineOf(yaml, lines, fault.field), reason: fault.reason } }
