@@ -3,7 +3,8 @@ import type { ReactNode } from 'react'
 import { Button as AriaButton, type ButtonProps } from 'react-aria-components/Button'
 import styles from './button.module.css'
 
-type Variant = 'primary' | 'plain' | 'quiet' | 'danger'
+/** `inText` is a word of a sentence. */
+type Variant = 'primary' | 'plain' | 'quiet' | 'danger' | 'inText'
 
 interface Look {
   readonly variant?: Variant

@@ -13,7 +13,7 @@ interface Props extends Omit<TextFieldProps, 'children' | 'className' | 'style' 
   /** A line below it that says what belongs there. */
   readonly hint?: string
   /** What is wrong with it; null: nothing. */
-  readonly error?: string | null
+  readonly error?: ReactNode
   readonly placeholder?: string
   /** Lines of a longer text. */
   readonly rows?: number

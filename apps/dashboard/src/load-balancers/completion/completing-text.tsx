@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { useAnnounce } from '../../parts/announcer.tsx'
+import { Button } from '../../parts/button.tsx'
 import { LineNumbers } from '../../parts/line-numbers.tsx'
 import { TextInput } from '../../parts/text-input.tsx'
 import { type CaretPlace, caretPlace } from './caret-place.ts'
@@ -7,6 +8,7 @@ import styles from './completing-text.module.css'
 import type { Completion } from './completion.ts'
 import { type Completions, completionsAt } from './completions-at.ts'
 import { DOCUMENT_SCHEMA } from './document-schema.ts'
+import { goToLine } from './go-to-line.ts'
 import type { Nameable } from './nameable.ts'
 import { Suggestions } from './suggestions.tsx'
 
@@ -15,7 +17,8 @@ interface Props {
   readonly rows: number
   readonly value: string
   readonly onChange: (value: string) => void
-  readonly error: string | null
+  /** What is wrong with the text; null: nothing. Lines count from 1; null when it is about no line. */
+  readonly fault: { readonly line: number | null; readonly reason: string } | null
   readonly nameable: Nameable
 }
 
@@ -25,7 +28,7 @@ interface Shown extends Completions {
 }
 
 /** A text area for YAML that says what may stand where somebody types. Enter takes what an arrow key has chosen. */
-export function CompletingText({ value, onChange, nameable, ...rest }: Props) {
+export function CompletingText({ value, onChange, fault, nameable, ...rest }: Props) {
   const area = useRef<HTMLTextAreaElement>(null)
   const list = useId()
   const [shown, setShown] = useState<Shown | null>(null)
@@ -80,6 +83,7 @@ export function CompletingText({ value, onChange, nameable, ...rest }: Props) {
         {...rest}
         value={value}
         onChange={onChange}
+        error={fault && <FaultText {...fault} onGo={(line) => area.current && goToLine(area.current, line)} />}
         beside={<LineNumbers text={value} area={area} />}
         hint="Ctrl+Space shows what may stand at the cursor."
         area={{
@@ -99,6 +103,23 @@ export function CompletingText({ value, onChange, nameable, ...rest }: Props) {
     </div>
   )
 }
+
+interface FaultProps extends NonNullable<Props['fault']> {
+  readonly onGo: (line: number) => void
+}
+
+/** What is wrong, with a button that leads to its line. */
+const FaultText = ({ line, reason, onGo }: FaultProps) =>
+  line === null ? (
+    reason
+  ) : (
+    <>
+      <Button variant="inText" onPress={() => onGo(line)}>
+        Line {line}
+      </Button>
+      : {reason}
+    </>
+  )
 
 const NOTHING: readonly Completion[] = []
 /** Keys that leave the word. */

@@ -118,7 +118,7 @@ function Editor({ now }: { readonly now: Answer<ShownLoadBalancer> }) {
         rows={28}
         value={text}
         onChange={setText}
-        error={faultText(checked.fault)}
+        fault={checked.fault}
         nameable={nameable}
       />
       {refusal !== null && !isOld && <ProblemBox error={atLine(refusal, text)} />}
@@ -193,9 +193,6 @@ function usePreviewing(id: string) {
     onError: (error) => readAfterConflict(client, id, error),
   })
 }
-
-const faultText = (fault: { readonly line: number | null; readonly reason: string } | null): string | null =>
-  fault === null ? null : `${fault.line === null ? '' : `Line ${fault.line}: `}${fault.reason}`
 
 /** The server's refusal with the line of the text that it is about. */
 function atLine(error: Error, text: string): Error {
