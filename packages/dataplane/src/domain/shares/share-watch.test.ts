@@ -161,3 +161,17 @@ test('reading takes at most a hundredth of the time', async () => {
   expect(await readsAt(2_019)).toBe(0)
   expect(await readsAt(2_020)).toBe(2)
 })
+
+test('the next look does not wait longer because a proxy that is slowed down kept this one waiting', async () => {
+  const { state, watch } = watched()
+  state.lookTakesMs = 5_000
+  await watch.look()
+  expect([state.nowMs, state.reads]).toEqual([10_000, 2])
+  // Each domain has two uses, of which each costs 5 ms at most.
+  state.nowMs = 11_999
+  await watch.look()
+  expect(state.reads).toBe(2)
+  state.nowMs = 12_000
+  await watch.look()
+  expect(state.reads).toBe(4)
+})

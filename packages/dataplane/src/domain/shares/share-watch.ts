@@ -44,6 +44,11 @@ const QUIET_MS = 60_000
 const MOST_REPORTS = 1_000
 /** At most this part of the time is spent on reading. */
 const SHARE_OF_TIME = 0.01
+/**
+ * What takes longer for each use was waiting: for a processor, or for a proxy that is slowed down since it wants too
+ * much. Otherwise the proxy of one tenant could delay what all are told.
+ */
+const MOST_MS_OF_USE = 5
 
 interface Over extends Whose {
   /** When it last wanted more. */
@@ -82,11 +87,9 @@ export class ShareWatch {
    * out.
    */
   async look(): Promise<readonly OverShareReport[]> {
-    const startMs = this.#now()
-    if (startMs >= this.#notBeforeMs) {
-      await this.#lookAtAll([...this.#options.domains()])
-      const endMs = this.#now()
-      this.#notBeforeMs = endMs + (endMs - startMs) / SHARE_OF_TIME
+    if (this.#now() >= this.#notBeforeMs) {
+      const costMs = await this.#lookAtAll([...this.#options.domains()])
+      this.#notBeforeMs = this.#now() + costMs / SHARE_OF_TIME
     }
     return this.#reports()
   }
@@ -102,15 +105,20 @@ export class ShareWatch {
     )
   }
 
-  async #lookAtAll(domains: readonly number[]): Promise<void> {
+  /** @returns what it cost, in milliseconds */
+  async #lookAtAll(domains: readonly number[]): Promise<number> {
     const { sources, log } = this.#options
+    let costMs = 0
     this.#unread ??= new Set(domains)
     this.#mostUsed.clear()
     const read = new Map(domains.map((domain) => [domain, new Set<string>()]))
     for (const source of sources)
       for (const domain of domains)
         try {
-          for (const use of await source.read(domain)) {
+          const beganMs = this.#now()
+          const uses = await source.read(domain)
+          costMs += Math.min(this.#now() - beganMs, Math.max(1, uses.length) * MOST_MS_OF_USE)
+          for (const use of uses) {
             this.#note(domain, use)
             read.get(domain)?.add(keyOf(use))
           }
@@ -131,6 +139,7 @@ export class ShareWatch {
       this.#over.delete(domain)
       for (const source of sources) source.forget?.(domain)
     }
+    return costMs
   }
 
   #note(domain: number, use: ShareUse): void {
