@@ -62,6 +62,9 @@ const secondChancesOf = async (address: string): Promise<number> => {
   )
   return tables.filter(({ stdout }) => stdout.includes(`${address} . 80`)).length
 }
+/** A new Service comes to these tables last, after it is served. */
+const hasSecondChances = (address: string) =>
+  waitFor(async () => (await secondChancesOf(address)) === WORKERS.length, { what: `second chances of ${address}` })
 const isShownOn = async (node: string) => (await lab.announced('default/web'))?.owner === node
 
 it('both are ready, one leads, and a Service is served', async () => {
@@ -85,6 +88,7 @@ it('kill -9 of the leader: the other leads, has all that was acknowledged, and n
   const first = await leader()
   const asking = askPolitely(lab.client, address)
   expect(['node1', 'node2'].flatMap((node) => domainNamespaces(lab.lab, node))).toHaveLength(WORKERS.length)
+  await hasSecondChances(address)
   const watch = await KernelWatch.start(lab.lab, 'leader-killed')
   const writes = await api.startWriting('killed')
   await waitFor(() => writes.accepted().length > 5, { what: 'writes' })
@@ -124,9 +128,7 @@ it('both are replaced, one after the other: no request fails, nothing moves, and
   const uids = async () => (await lab.pods('control-plane')).map(({ metadata }) => metadata.uid)
   const replaced = new Set(await uids())
   const asking = askPolitely(lab.client, address)
-  // The newest Service comes to these tables last, after it is served.
-  const second = await lab.answering('second')
-  await waitFor(async () => (await secondChancesOf(second)) === WORKERS.length, { what: 'its second chances' })
+  await hasSecondChances(await lab.answering('second'))
   const watch = await KernelWatch.start(lab.lab, 'replaced')
   const writes = await api.startWriting('replaced')
   await waitFor(() => writes.accepted().length > 5, { what: 'writes' })
