@@ -98,7 +98,7 @@ export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
 }
 
 /**
- * Whether this id is in use. Reads no file, as `isRunning` does. A zombie counts, and so does another process that has
+ * Whether this id is in use. Unlike `isRunning` it reads no file. A zombie counts, and so does another process that has
  * got the id.
  */
 export function isIdInUse(pid: number): boolean {

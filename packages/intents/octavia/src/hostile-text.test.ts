@@ -94,8 +94,7 @@ const carried = (): string =>
     .replaceAll('\\\\', '')
     .replaceAll('\\"', '')
 
-/** On a busy machine. */
-const LONGEST_MS = byLength(60_000, 600_000)
+const LONGEST_MS = byLength(20_000, 600_000)
 
 test('is refused and changes nothing, or is kept and carried nowhere', { timeout: LONGEST_MS }, async () => {
   let [kept, refused] = [0, 0]

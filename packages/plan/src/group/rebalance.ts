@@ -47,9 +47,14 @@ export interface MoveStep extends PlannedMove {
 /** Time limit of one move. The time of a move begins when that of the move before it ends. */
 export const STEP_MS = 15_000
 
-/** When the time of the last requested move ends, in milliseconds since 1970. After that none is under way. */
-export const movesEndAtMs = ({ askedAt, moves }: NonNullable<NodeGroup['rebalance']>): number =>
-  Date.parse(askedAt) + moves.length * STEP_MS
+type Rebalance = NonNullable<NodeGroup['rebalance']>
+
+/** When the time of a requested move ends, in milliseconds since 1970. @param at its place among the moves */
+export const moveEndsAtMs = ({ askedAt }: Pick<Rebalance, 'askedAt'>, at: number): number =>
+  Date.parse(askedAt) + (at + 1) * STEP_MS
+
+/** When the time of the last requested move ends. After that none is under way. */
+export const movesEndAtMs = (rebalance: Rebalance): number => moveEndsAtMs(rebalance, rebalance.moves.length - 1)
 
 /**
  * The fewest moves after which the numbers of shards of ready nodes differ by at most one. Shards of other nodes stay:
@@ -95,7 +100,7 @@ export function whyNotReady({ name, scheduling, connection, inSync, canAnnounce 
  * one. The progress is computed from the present owners, so that any process can continue.
  */
 export function rebalanceSteps(
-  { askedAt, moves }: NonNullable<NodeGroup['rebalance']>,
+  { askedAt, moves }: Rebalance,
   shards: readonly BalancedShard[],
   nodes: readonly BalancedNode[],
   nowMs: number,
@@ -110,7 +115,7 @@ export function rebalanceSteps(
     const unheard = shard === undefined ? nodes.find((node) => node.unheard) : undefined
     if (unheard !== undefined)
       return { ...move, state: 'waiting', message: `node ${unheard.name} has not reported since the start` }
-    const late = nowMs >= Date.parse(askedAt) + (at + 1) * STEP_MS
+    const late = nowMs >= moveEndsAtMs({ askedAt }, at)
     const wrong = whyNever(move, shard, nodes)
     const message = wrong ?? whyNotYet(move, shard, nodes) ?? (late ? 'it was not taken over in time' : null)
     return { ...move, state: wrong !== null || late ? 'failed' : 'moving', message }

@@ -1,5 +1,5 @@
 import type { NodeGroup, PlannedMove } from '@spout/model'
-import { type BalancedNode, type BalancedShard, type MoveStep, STEP_MS, whyNotReady } from './rebalance.ts'
+import { type BalancedNode, type BalancedShard, type MoveStep, moveEndsAtMs, whyNotReady } from './rebalance.ts'
 
 /**
  * The move that takes a shard away from its owner, to the ready node with the fewest shards that takes part in this
@@ -40,5 +40,5 @@ export function mayLeaveUntilMs(
   fromNodeId: string,
 ): number | null {
   const at = rebalance?.moves.findIndex((move) => move.shard === shard && move.fromNodeId === fromNodeId) ?? -1
-  return rebalance === undefined || at < 0 ? null : Date.parse(rebalance.askedAt) + (at + 1) * STEP_MS
+  return rebalance === undefined || at < 0 ? null : moveEndsAtMs(rebalance, at)
 }

@@ -55,3 +55,9 @@ it('says in words what a chart shows', () => {
     '2xx: nothing yet',
   ])
 })
+
+it('has whole numbers alone on the axis of what is counted', () => {
+  const [chart] = chartsOf({ series: { openConnections: [1] } })
+  expect(chart?.steps?.slice(0, 4)).toEqual([1, 2, 5, 10])
+  expect(chart?.steps?.every(Number.isInteger)).toBe(true)
+})

@@ -13,13 +13,16 @@ export interface Chart {
   readonly series: readonly Series[]
   /** A value with its unit. */
   readonly text: (value: number) => string
-  /** Whether things are counted: half a connection is no tick of its axis. */
-  readonly isCount?: true
+  /** The steps that its axis may have from tick to tick. Absent: any. */
+  readonly steps?: readonly number[]
 }
 
 const perSecond = (value: number): string => `${shortFigure(value)}/s`
 const bytes = (value: number): string => byteFigure(value, '/s')
 const milliseconds = (value: number): string => `${shortFigure(value)} ms`
+
+/** Half a connection is no tick. Up to 5e11. */
+const WHOLE_STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat()
 
 const CHARTS: readonly Chart[] = [
   {
@@ -31,7 +34,7 @@ const CHARTS: readonly Chart[] = [
     title: 'Open connections',
     series: [{ figure: 'openConnections', title: 'open', colour: '--series-5' }],
     text: (value) => shortFigure(value),
-    isCount: true,
+    steps: WHOLE_STEPS,
   },
   {
     title: 'Bytes',

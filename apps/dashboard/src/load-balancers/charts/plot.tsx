@@ -6,8 +6,6 @@ import { type Chart, columnsOf } from './chart-list.ts'
 import styles from './plot.module.css'
 
 const HEIGHT = 200
-/** The steps of an axis of whole numbers, up to 5e11. */
-const WHOLE_STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat()
 
 interface Props {
   readonly chart: Chart
@@ -55,7 +53,7 @@ const isLonely = ({ data }: UPlot, series: number): boolean =>
 const clockText = (seconds: number): string =>
   new Date(seconds * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
 
-function optionsOf({ series, text, isCount }: Chart, width: number): UPlot.Options {
+function optionsOf({ series, text, steps }: Chart, width: number): UPlot.Options {
   const style = getComputedStyle(document.documentElement)
   const colour = (name: string): string => resolved(style.getPropertyValue(name))
   const axis = {
@@ -72,7 +70,7 @@ function optionsOf({ series, text, isCount }: Chart, width: number): UPlot.Optio
     scales: { y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] } },
     axes: [
       { ...axis, values: (_plot, values) => values.map(clockText) },
-      { ...axis, size: 66, values: (_plot, values) => values.map(text), ...(isCount && { incrs: WHOLE_STEPS }) },
+      { ...axis, size: 66, values: (_plot, values) => values.map(text), ...(steps && { incrs: [...steps] }) },
     ],
     series: [
       { value: (_plot, at) => (at === null ? '' : new Date(at * 1000).toLocaleTimeString()) },

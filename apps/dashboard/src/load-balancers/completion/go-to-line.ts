@@ -1,4 +1,8 @@
-/** Puts the cursor at the end of a line, counted from 1, and the line into the middle of the text area, which must not wrap lines. */
+/**
+ * Puts the cursor at the end of a line, and the line into the middle of the text area.
+ * @param area must not wrap lines
+ * @param line counts from 1
+ */
 export function goToLine(area: HTMLTextAreaElement, line: number): void {
   const end = area.value.split('\n').slice(0, line).join('\n').length
   area.focus()

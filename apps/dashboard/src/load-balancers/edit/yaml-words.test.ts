@@ -17,6 +17,12 @@ it.each([
     'This line begins in another column than the lines that it belongs to.',
   ],
   [
+    'a line that is one column too far right, ahead of a quoted text',
+    'listeners:\n  - port: 80\n   protocol: http\nname: "shop"\n',
+    3,
+    'This line begins in another column than the lines that it belongs to.',
+  ],
+  [
     'a line that is a column too far left',
     'listeners:\n  - port: 80\n  protocol: http\n',
     3,

@@ -28,12 +28,12 @@ export function yamlWords({ code, message }: Pick<YAMLParseError, 'code' | 'mess
 }
 
 /**
- * Where people look for a fault: the offset of the parser, but for a text without closing quote, which the parser only
- * notices where all ends, its beginning.
+ * Where people look for a fault: at the offset of the parser. But it notices a missing closing quote only where all
+ * ends, and people look where that text begins.
  */
-export function beginOfFault(yaml: Document.Parsed, { code, pos: [offset] }: YAMLParseError): number {
+export function beginOfFault(yaml: Document.Parsed, { message, pos: [offset] }: YAMLParseError): number {
   let begin = offset
-  if (code === 'MISSING_CHAR')
+  if (message.startsWith('Missing closing '))
     visit(yaml, {
       Scalar: (_, { type, range }) => {
         if (type?.startsWith('QUOTE_') && range && range[1] >= offset) begin = range[0]

@@ -175,3 +175,18 @@ test('the next look does not wait longer because a proxy that is slowed down kep
   await watch.look()
   expect(state.reads).toBe(4)
 })
+
+test('a domain that cannot be read costs time as well', async () => {
+  const { state, watch } = watched()
+  state.domains = [1]
+  state.refused.delete(1)
+  state.lookTakesMs = 5_000
+  await watch.look()
+  // Nobody knows how many uses it has, so it is taken to have one: 5 ms.
+  state.nowMs = 5_499
+  await watch.look()
+  expect(state.reads).toBe(1)
+  state.nowMs = 5_500
+  await watch.look()
+  expect(state.reads).toBe(2)
+})

@@ -107,25 +107,12 @@ export class ShareWatch {
 
   /** @returns what it cost, in milliseconds */
   async #lookAtAll(domains: readonly number[]): Promise<number> {
-    const { sources, log } = this.#options
+    const { sources } = this.#options
     let costMs = 0
     this.#unread ??= new Set(domains)
     this.#mostUsed.clear()
     const read = new Map(domains.map((domain) => [domain, new Set<string>()]))
-    for (const source of sources)
-      for (const domain of domains)
-        try {
-          const beganMs = this.#now()
-          const uses = await source.read(domain)
-          costMs += Math.min(this.#now() - beganMs, Math.max(1, uses.length) * MOST_MS_OF_USE)
-          for (const use of uses) {
-            this.#note(domain, use)
-            read.get(domain)?.add(keyOf(use))
-          }
-        } catch (error) {
-          read.delete(domain)
-          log.debug({ domain, error: String(error) }, 'the shares of a domain cannot be read')
-        }
+    for (const source of sources) for (const domain of domains) costMs += await this.#read(source, domain, read)
     // Forget the counters of proxies that ended: the next one of that name begins at zero.
     for (const [domain, keys] of read) {
       this.#unread.delete(domain)
@@ -140,6 +127,28 @@ export class ShareWatch {
       for (const source of sources) source.forget?.(domain)
     }
     return costMs
+  }
+
+  /**
+   * Reads one source of one domain.
+   * @param read the uses that were read of each domain; a domain that cannot be read is removed
+   * @returns what it cost, in milliseconds
+   */
+  async #read(source: ShareSource, domain: number, read: Map<number, Set<string>>): Promise<number> {
+    const beganMs = this.#now()
+    let count = 1
+    try {
+      const uses = await source.read(domain)
+      count = Math.max(1, uses.length)
+      for (const use of uses) {
+        this.#note(domain, use)
+        read.get(domain)?.add(keyOf(use))
+      }
+    } catch (error) {
+      read.delete(domain)
+      this.#options.log.debug({ domain, error: String(error) }, 'the shares of a domain cannot be read')
+    }
+    return Math.min(this.#now() - beganMs, count * MOST_MS_OF_USE)
   }
 
   #note(domain: number, use: ShareUse): void {
