@@ -69,7 +69,7 @@ const bothServed = async (): Promise<void> => {
   await served(blog, membersOf('tenant-b'))
 }
 
-/** Requests to both load balancers without a pause, until stopped. */
+/** Requests to both load balancers, one after the other to each, until stopped. */
 function steadyTraffic(): { stop(): Promise<void> } {
   const streams = [shop, blog].map((shown) => askOn(() => client.http(vipOf(shown))))
   return {

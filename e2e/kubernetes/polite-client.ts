@@ -1,4 +1,4 @@
-import { type Caller, waitFor } from '@spout/testkit'
+import { askOn, type Caller, waitFor } from '@spout/testkit'
 import type { PodAnswer } from './service-lab.ts'
 
 export interface Experience {
@@ -22,7 +22,7 @@ const PATIENCE_MS = 5000
 const MOST_TOLD = 20
 
 /**
- * Sends requests without a pause until stopped, each on a new connection. It never retries: one failed request is a
+ * Sends one request after the other until stopped, each on a new connection. It never retries: one failed request is a
  * failure.
  */
 export function askPolitely(client: Caller, address: string, port = 80): PoliteClient {
@@ -30,29 +30,26 @@ export function askPolitely(client: Caller, address: string, port = 80): PoliteC
   const pods = new Set<string>()
   let count = 0
   let longestMs = 0
-  let stopped = false
   const began = performance.now()
-  const running = (async () => {
-    while (!stopped) {
-      const askedMs = performance.now()
-      const outcome = await client.http(address, port, { timeoutMs: PATIENCE_MS })
-      const why = !outcome.ok ? outcome.code : outcome.value.status === 200 ? null : String(outcome.value.status)
-      const tookMs = performance.now() - askedMs
-      if (why !== null)
-        failed.push(`${why} in ${Math.round(tookMs)} ms, after ${Math.round(askedMs - began)} ms and ${count} others`)
-      else if (outcome.ok) pods.add((JSON.parse(outcome.value.body) as PodAnswer).pod)
-      longestMs = Math.max(longestMs, tookMs)
-      count++
-    }
-  })()
+  const asking = askOn(async () => {
+    const askedMs = performance.now()
+    const outcome = await client.http(address, port, { timeoutMs: PATIENCE_MS })
+    const why = !outcome.ok ? outcome.code : outcome.value.status === 200 ? null : String(outcome.value.status)
+    const tookMs = performance.now() - askedMs
+    if (why !== null)
+      failed.push(`${why} in ${Math.round(tookMs)} ms, after ${Math.round(askedMs - began)} ms and ${count} others`)
+    else if (outcome.ok) pods.add((JSON.parse(outcome.value.body) as PodAnswer).pod)
+    longestMs = Math.max(longestMs, tookMs)
+    count++
+    return outcome
+  })
   return {
     goesOn: (times) => {
       const goal = count + times
       return waitFor(() => count >= goal, { what: `${times} requests to ${address}`, timeoutMs: 60_000 })
     },
     stop: async () => {
-      stopped = true
-      await running
+      await asking.stop()
       const told =
         failed.length > MOST_TOLD ? [...failed.slice(0, MOST_TOLD), `and more, ${failed.length} in all`] : failed
       return { count, failed: told, pods, longestMs: Math.round(longestMs) }

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLIENT } from '../fixtures.ts'
 import { startConnector } from './connectors.ts'
 import { restartControllers } from './controllers.ts'
+import { askPolitely } from './polite-client.ts'
 import { type PodAnswer, type ServiceLab, startServiceLab } from './service-lab.ts'
 import { headerIn, startToldServers, TOLD } from './told-pods.ts'
 import { startWorkload } from './workloads.ts'
@@ -30,27 +31,6 @@ async function times<T>(count: number, what: () => Promise<T>): Promise<readonly
   const all: T[] = []
   for (let left = count; left > 0; left--) all.push(await what())
   return all
-}
-
-/** Sends requests without a pause until stopped, each on a new connection; reports failures with their times. */
-function asking(address: string, port = 80) {
-  let stopped = false
-  let count = 0
-  const failed: string[] = []
-  const began = performance.now()
-  const running = (async () => {
-    while (!stopped) {
-      const outcome = await lab.client.http(address, port)
-      const why = !outcome.ok ? outcome.code : outcome.value.status === 200 ? null : String(outcome.value.status)
-      if (why !== null) failed.push(`${why} after ${Math.round(performance.now() - began)} ms, ${count} answered`)
-      count++
-    }
-  })()
-  return async () => {
-    stopped = true
-    await running
-    return { failed, count }
-  }
 }
 
 describe('Services of type LoadBalancer on a real Kubernetes', () => {
@@ -100,7 +80,7 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
           (await lab.system.lab.run('worker1', ['curl', '-sf', '-m', '1', `http://${node}:${nodePort}/`])).code === 0,
         { what: `the node port on ${node}` },
       )
-    const stop = asking(address)
+    const asking = askPolitely(lab.client, address)
     const [before] = (await lab.loadBalancers()).filter(({ vips }) => vips[0]?.address === address)
     const members = async () =>
       (await lab.loadBalancers())
@@ -111,7 +91,7 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
     await times(50, () => lab.ask(address))
     await lab.change('moving', { metadata: { annotations: { 'spout.dev/mode': null } } })
     await waitFor(async () => (await members())?.every((one) => one.startsWith('10.244.')), { what: 'the pods' })
-    const { failed } = await stop()
+    const { failed } = await asking.stop()
     expect(failed).toEqual([])
 
     await startWorkload(lab, { name: 'single', replicas: 1 })
@@ -176,7 +156,7 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
 
   it('goes on with the API server and the connector away, and afterwards follows again (points 7, 36)', async () => {
     const address = await lab.answering('direct')
-    const stop = asking(address)
+    const asking = askPolitely(lab.client, address)
     await lab.cluster.controlPlane.stopApiServer()
     await lab.stopConnector()
     await times(100, () => lab.ask(address))
@@ -194,7 +174,7 @@ describe('Services of type LoadBalancer on a real Kubernetes', () => {
     }
     await waitFor(async () => (await names('web')).length === replicas, { what: 'the pod to have ended' })
     await times(50, () => lab.ask(address))
-    const { failed } = await stop()
+    const { failed } = await asking.stop()
     expect(failed).toEqual([])
     expect(lab.addressOf(await lab.service('direct'))).toBe(address)
   })
