@@ -51,13 +51,18 @@ const selects = (name: string, reason: string, words: string) =>
   )
 const label = (text: string) => lab.kubectl('label', 'node', MOVING, text)
 
-/** Excludes the other node until this one has the address. */
+/** Excludes the other node until this one has the address: one that is let in again before then keeps it. */
 async function ownedBy(node: string): Promise<void> {
   const other = node === PODS ? MOVING : PODS
+  const address = await lab.answering('web')
   await lab.kubectl('label', 'node', other, `${EXCLUDE}=`)
   await waitFor(async () => (await lab.announced('default/web'))?.owner === node, {
     what: `${node} to have the address`,
     timeoutMs: 60_000,
+  })
+  // The owner is shown when it is chosen. Its node takes the address a moment later.
+  await waitFor(async () => (await presentAt(lab.lab, node, OWN)).addresses.includes(address), {
+    what: `${node} to take the address on ${OWN}`,
   })
   await lab.kubectl('label', 'node', other, `${EXCLUDE}-`)
 }
@@ -104,10 +109,6 @@ describe('a label', () => {
     await label('example.org/pool-')
     await selects('outside', 'Selected', 'It selects no node.')
     await ownedBy(MOVING)
-    // The owner is shown when it is chosen. Its node takes the address a moment later.
-    await waitFor(async () => (await presentAt(lab.lab, MOVING, OWN)).addresses.includes(address), {
-      what: `${MOVING} to take the address on ${OWN}`,
-    })
     await asking.goesOn(100)
     const { failed, count, longestMs } = await asking.stop()
     expect(failed).toEqual([])
