@@ -15,7 +15,7 @@ export interface KeptAlive {
   readonly opened: number
 }
 
-/** Eight clients send 450 requests a second so, and leave the processors to what is tested. */
+/** Eight clients send 530 requests a second at most, and leave the processors to what is tested. */
 const PAUSE_MS = 15
 const TIMEOUT_MS = 5_000
 

@@ -26,7 +26,7 @@ export async function documents(lab: ServiceLab): Promise<readonly (readonly [st
 }
 
 /** At least so many requests must be answered for an experience to tell anything. */
-const FEWEST_REQUESTS = 20
+const FEWEST_REQUESTS = 21
 
 /**
  * Runs `what` while a polite client uses an address; no request may fail. The client goes on a little, so that what is
@@ -42,6 +42,7 @@ export async function unnoticed(lab: ServiceLab, address: string, what: () => Pr
   }
   const met = await client.stop()
   expect(met.failed).toEqual([])
+  expect(met.count).toBeGreaterThanOrEqual(FEWEST_REQUESTS)
   return met
 }
 

@@ -1,7 +1,8 @@
 /**
  * Test files that take 20 s or more in a whole run on two cores, beside others, with their seconds. They decide what
  * starts first where no earlier run is known (longest-first.ts), so they need not be exact. `./dev test --times`
- * measures them.
+ * measures them. Lab files keep an order in which few of the heaviest run at once: by their times alone, tests of
+ * three files failed.
  */
 export const LONG_FILES: ReadonlyMap<string, number> = new Map([
   ['e2e/ui/web-page.e2e.test.ts', 480],

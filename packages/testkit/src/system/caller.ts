@@ -178,7 +178,7 @@ const received = (outcome: Outcome<{ received: string }>): Outcome<string> =>
 /**
  * Repeats a call until stopped, and keeps the result of every round, so that a gap in the traffic shows as a failure.
  * @param pauseMs between an answer and the next question: without one, a stream takes most of a processor from everything
- * else; with this one about a sixth
+ * else
  */
 export function askOn<T>(ask: () => Promise<Outcome<T>>, pauseMs = 10): { stop(): Promise<readonly Outcome<T>[]> } {
   const outcomes: Outcome<T>[] = []

@@ -146,7 +146,7 @@ describe('at Spout', () => {
 })
 
 describe("at Debian's octavia-api", () => {
-  // All parts take minutes, pools alone two: octavia-api needs seconds where Spout needs milliseconds.
+  // All parts take minutes: octavia-api needs seconds where Spout needs milliseconds.
   const some = LONG_TESTS ? [] : ['--only', 'listeners', 'projects', 'traffic']
   let octavia: OctaviaServer
   beforeAll(async () => {

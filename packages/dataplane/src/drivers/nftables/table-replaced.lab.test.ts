@@ -62,7 +62,7 @@ async function leaveOtherVersion(): Promise<void> {
   await node.helper.nftBatch({ ...at, text: text.replace(mark, 'another version'), changes })
 }
 
-/** Six streams of flows without a pause keep the kernel from replacing anything, here and in labs beside. */
+/** Without it six streams of flows take the processors from what replaces tables, here and in labs beside. */
 const PAUSE_MS = 2
 
 /** Opens one flow after another until told to stop. @returns how often each answer came */
